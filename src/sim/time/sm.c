@@ -638,7 +638,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     if (op->spaced) w->apart[apart_of(op)] = cycle + apart_by(sm->gpu, op);
     if (!memory) {
         u64 start = op->path == TIME_BY_UNIT ? take_unit(sm->gpu, s, w, op, cycle) : cycle;
-        if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle);
+        if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle, start);
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);
         else if (op->dst_count) {

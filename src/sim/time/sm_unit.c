@@ -11,11 +11,11 @@ static u64 taken_before(const Scheduler *s, u32 unit, u64 cycle) {
     return s->units[unit].taken - (free > cycle ? free - cycle : 0);
 }
 
-void unit_note(Scheduler *s, const TimeOp *op, u64 cycle) {
+void unit_note(Scheduler *s, const TimeOp *op, u64 cycle, u64 start) {
     HeldUnit *u = &s->units[op->unit];
     if (!u->held) return;
     u->from = cycle + 1;
-    u->taken += s->unit_free[op->unit] - u->from;
+    u->taken += s->unit_free[op->unit] - later(u->from, start);
 }
 
 // So many warps get their turns before it is worth while that they are held.

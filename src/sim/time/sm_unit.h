@@ -9,8 +9,8 @@
 
 #include "sim/time/sm_account.h"
 
-// An instruction has its unit from `cycle` on: for warps that are held.
-void unit_note(Scheduler *s, const TimeOp *op, u64 cycle);
+// An instruction that issued at `cycle` has its unit from `start` on: for warps that are held.
+void unit_note(Scheduler *s, const TimeOp *op, u64 cycle, u64 start);
 // The slow unit is behind the queue of shared memory and constants. [bench/hwref/h200-stall-reasons.tsv, row_ex2,
 // row_f2i, row_popc: 16 warps of an SM wait 14 to 18 cycles an instruction, all of them mio_throttle]
 static inline StallReason unit_throttle(const TimeOp *op) {
