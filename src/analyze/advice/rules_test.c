@@ -623,6 +623,9 @@ static void turns_that_need_no_other_are_dealt(void **state) {
     const char *next = DEALT("ld.global.f32 %f1, [%rd3+-4096]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3], %f1;");
     assert_null(strstr(for_one_cta(256, "block-increase", next), "Split the loop"));
     assert_string_equal(for_one_cta(1, "thread-increase", next), "");
+    // ... which it may not, if what is read is said to stay as it is: tables of an exact sine (held_out_38/xylophones).
+    const char *table = DEALT("ld.global.nc.f32 %f1, [%rd3+-4096]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3], %f1;");
+    assert_non_null(strstr(for_one_cta(256, "block-increase", table), "Split the loop"));
     // A tile that each turn fills, and one that goes on from turn to turn.
     const char *tile =
         DEALT("ld.global.f32 %f1, [%rd3]; st.shared.f32 [%r9], %f1; bar.sync 0; ld.shared.f32 %f2, [tile];"

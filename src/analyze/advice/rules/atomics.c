@@ -171,15 +171,33 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
 // --- in shared memory ----------------------------------------------------------------------------------------------
 enum { WARP = 32 };
 
-// As many copies of what a CTA has of shared memory as all lanes of a warp could use and an SM has room for.
-static f64 copies_in_shared(const AdviceCase *c) {
-    f64 bytes = (f64)kernel_view_shared_bytes(c->view) * fmax(c->view->occupancy.ctas_per_sm, 1);
-    return bytes > 0 && c->gpu ? fmin(floor((f64)c->gpu->shared_per_sm / bytes), WARP) : 1;
+// What a CTA has of shared memory from the first word on that such atomics go to: nobody says where their array ends.
+static f64 bytes_from_counters(const AdviceCase *c, const CasePart *part) {
+    f64 all = (f64)kernel_view_shared_bytes(c->view), begin = all;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!atomic_meets_in_shared(part, a)) continue;
+        if (!a->affine) return all;
+        f64 at = (f64)part->view->flow.affine->forms[a->affine->form].constant;
+        if (insn_machine(part, a->pc)) at -= (f64)c->gpu->shared_reserved;  // lies in front of the kernel's
+        if (at < 0) return all;
+        begin = fmin(begin, at);
+    }
+    return begin < all ? all - begin : all;
+}
+
+// As many copies of these as all lanes of a warp could use and an SM has room for beside what its CTAs have.
+static f64 copies_in_shared(const AdviceCase *c, const CasePart *part) {
+    f64 all = (f64)kernel_view_shared_bytes(c->view);
+    if (all <= 0 || !c->gpu) return 1;
+    f64 room =
+        (f64)c->gpu->shared_per_sm / fmax(c->view->occupancy.ctas_per_sm, 1) - (f64)c->gpu->shared_reserved - all;
+    return fmin(1 + fmax(floor(room / bytes_from_counters(c, part)), 0), WARP);
 }
 
 static void copy_counters(AdviceCase *c, const CasePart *part) {
     Hit *hit = hit_begin(c);
-    f64 copies = copies_in_shared(c), most = 0, all = 0, turn = 0,
+    f64 copies = copies_in_shared(c, part), most = 0, all = 0, turn = 0,
         schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
     u32 at = WL_NONE;
     for (u32 i = 0; i < part->access_count; i++) {
@@ -193,11 +211,13 @@ static void copy_counters(AdviceCase *c, const CasePart *part) {
         if (in->use[RESOURCE_LSU] > most) most = in->use[RESOURCE_LSU], at = a->pc, turn = cycles;
     }
     if (all < WORTH_IT) return hit_drop(hit);
+    hit_text(hit, TEXT_shared_counters);
     hit_fact(hit, "shared_atomic_cycles", turn, "cycles",
              "what waits for shared memory says that an atomic of a warp takes it %.0f cycles: so many of its lanes "
              "meet on a word",
              turn);
-    hit_fact(hit, "copies", copies, "copies", "%.0f copies of the CTA's shared memory fit beside each other", copies);
+    hit_fact(hit, "copies", copies, "copies", "%.0f copies of what they add to fit into the shared memory of a CTA",
+             copies);
     hit_basis(hit, "the time for which shared memory is waited for, of which one in %.0f lanes that meet stays",
               copies);
     hit_caution(hit,
