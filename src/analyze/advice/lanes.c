@@ -610,6 +610,25 @@ bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 dra
     return true;
 }
 
+i64 warps_of_address(const AdviceCase *c, const CasePart *part, u32 pc) {
+    static const u32 lanes[] = {0, 7, WARP - 1};
+    const FlowInsn *in = case_insn(part, pc);
+    Trial t = trial_of_access(c, part, pc);
+    if (!t.launch || t.launch->block[0] < 2 * WARP || in->address_use == 0xff) return 0;
+    u32 warps = t.launch->block[0] / WARP < WARPS ? t.launch->block[0] / WARP : WARPS;
+    i64 step = 0, before = 0, at;
+    place_cta(&t, 1);
+    for (u32 i = 0; i < WL_COUNT(lanes); i++)
+        for (u32 warp = 0; warp < warps; warp++, before = at) {
+            t.steps = STEPS;
+            place_thread(&t, warp, lanes[i]);
+            if (!value_of_operand(&t, in->operands + in->defs + in->address_use, &at)) return 0;
+            if (i == 0 && warp == 1) step = (i32)(u32)(at - before);
+            if (warp && (i32)(u32)(at - before) != step) return 0;
+        }
+    return step;
+}
+
 u32 lanes_through(const AdviceCase *c, const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
     Trial t = trial_of_access(c, part, pc);

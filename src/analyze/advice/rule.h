@@ -322,6 +322,9 @@ f64 lanes_let_in(const AdviceCase *c, const CasePart *part, u32 loop, u32 turns,
 // for what is the same for all lanes and not known (low 32 bits). False: not understood, or a CTA has one warp only.
 // lanes.c
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
+// Bytes from a lane's address to that of the same lane of the next warp, where it is as far for all lanes and warps of
+// the CTA, as far as was tried; 0: it is not, or not understood. lanes.c
+i64 warps_of_address(const AdviceCase *c, const CasePart *part, u32 pc);
 enum { LANES_LARGE_DRAWS = 6 };  // the first, in which what is not known is a large number, as sizes are
 // What the address has gone through. lanes.c
 typedef enum LanesThrough {

@@ -58,6 +58,27 @@ static void windows_serve_several_results(void **state) {
     assert_false(makes_results(FILTER("4", ""), 100, 0.9, "results"));
 }
 
+// The same along columns, 64 words apart, of threads that one index of 32 and another make out of their own: the next
+// warp is beside this one (examples/advice/held_out_38/plumes.cu). `row`: bytes from a warp's row to the next.
+#define COLUMNS(row)                                                                                                  \
+    BEGIN "mov.u32 %r6, 0; mov.u32 %r10, 0; shr.u32 %r7, %r1, 5; and.b32 %r8, %r1, 31; mul.lo.s32 %r7, %r7, " row     \
+          ";\n"                                                                                                       \
+          "mad.lo.s32 %r7, %r8, 4, %r7; mov.u32 %r9, tile; add.s32 %r8, %r7, %r9;\n"                                  \
+          "ld.global.f32 %f1, [%rd3]; st.shared.f32 [%r8], %f1; bar.sync 0; mov.f32 %f2, 0f00000000;\n"               \
+          "turn: add.s32 %r11, %r8, %r10; ld.shared.f32 %f3, [%r9+8192]; ld.shared.f32 %f4, [%r11]; fma.rn.f32 %f2, " \
+          "%f3, %f4, %f2;\n"                                                                                          \
+          "ld.shared.f32 %f5, [%r9+8196]; ld.shared.f32 %f6, [%r11+256]; fma.rn.f32 %f2, %f5, %f6, %f2;\n"            \
+          "ld.shared.f32 %f7, [%r9+8200]; ld.shared.f32 %f8, [%r11+512]; fma.rn.f32 %f2, %f7, %f8, %f2;\n"            \
+          "ld.shared.f32 %f9, [%r9+8204]; ld.shared.f32 %f10, [%r11+768]; fma.rn.f32 %f2, %f9, %f10, %f2;\n"          \
+          "add.s32 %r10, %r10, 4; add.s32 %r9, %r9, 16; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, 32;\n"             \
+          "@%p1 bra turn; st.global.f32 [%rd3], %f2; ret;"
+
+static void warps_lie_beside_each_other(void **state) {
+    (void)state;
+    assert_true(makes_results(COLUMNS("256"), 10000, 0.9, "8 results"));
+    assert_false(makes_results(COLUMNS("192"), 10000, 0.9, "results"));
+}
+
 // nvcc 13.0, sm_90: four rows of 1024 words around the thread's own, the first no row before the array's, the last none
 // behind it.
 #define ROW(from, to)                                                                                               \
@@ -93,6 +114,7 @@ static void windows_within_bounds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(windows_serve_several_results),
+                                       cmocka_unit_test(warps_lie_beside_each_other),
                                        cmocka_unit_test(windows_within_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 // one of them in common with the result beside it: where the thread beside makes that one, each element is loaded as
 // often as the window is long. A thread that makes T results beside each other loads W + T - 1 elements for them
 // instead of T * W, and whatever all results are made with (taps) once. From shared memory along any axis; from global
-// memory along those that leave the lanes of a warp side by side.
+// memory along those that leave the lanes of a warp side by side. Threads with one index that make two of it (thread %
+// 32, thread / 32) lie beside those of the next warp.
 #include <math.h>
 
 #include "analyze/advice/boxes.h"
@@ -14,6 +15,8 @@ enum {
     AT_ONCE = 8,       // elements of a window that goes on from turn to turn, in registers
     ALONG_ROWS = 7,    // results: odd, so that lanes so far apart are in different banks of shared memory
     ACROSS_ROWS = 8,
+    WARPS = 3,  // for an axis: of threads with one index, of which those of the next warp are beside those of this one
+    WARP = 32,
 };
 
 #define MOSTLY 0.3  // of what keeps the limit busy
@@ -110,6 +113,7 @@ static i64 coefficient_of(const CasePart *part, u32 form, PtxSreg place, u32 axi
 
 // Bytes from the element of a thread to that of the next along the axis; 0: not known.
 static i64 apart_along(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 axis) {
+    if (axis == WARPS) return warps_of_address(c, part, a->pc);
     PtxSreg place = c->view->launches.typical->block[axis] > 1 ? SREG_TID : SREG_CTAID;
     Bounded b = bounded_of(part, a);
     bool known = true;
@@ -185,7 +189,8 @@ static bool is_of_all(const Window *w, const CaseAccess *a) {
         for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
             const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
             bool place = f->kind == AFFINE_SREG && (f->id == SREG_TID || f->id == SREG_CTAID);
-            if (f->kind == AFFINE_NODE || (place && f->component == w->axis)) return false;
+            u32 axis = w->axis == WARPS && f->id == SREG_TID ? 0 : w->axis;
+            if (f->kind == AFFINE_NODE || (place && f->component == axis)) return false;
         }
     return true;
 }
@@ -242,7 +247,9 @@ static f64 fewer_of(const Window *w, u32 pc, const Bitset *makers) {
 // A tile in shared memory has the windows of all of a CTA's threads: for T results of each it is not T times as large.
 static f64 fewer_fills(const AdviceCase *c, const Window *w) {
     f64 trips = w->loop == WL_NONE ? 1 : w->part->loops[w->loop].trips, results = w->results;
-    f64 threads = c->view->launches.typical->block[w->axis], beyond = w->length * (w->goes_on ? trips : 1) - 1;
+    const u32 *block = c->view->launches.typical->block;
+    f64 threads = w->axis == WARPS ? (f64)block[0] / WARP : block[w->axis],
+        beyond = w->length * (w->goes_on ? trips : 1) - 1;
     if (!access_is_shared(w->load) || trips <= 0) return 0;
     return 1 - (results * threads + beyond) / (results * (threads + beyond));
 }
@@ -295,7 +302,7 @@ void reuse_windows(AdviceCase *c) {
         for (u32 i = 0; i < part->access_count; i++) {
             Window w;
             bool found = false;
-            for (u32 axis = 3; axis-- > 0 && !found && is_plain_load(&part->accesses[i]);)
+            for (u32 axis = WARPS + 1; axis-- > 0 && !found && is_plain_load(&part->accesses[i]);)
                 found = find_window(c, part, &part->accesses[i], axis, &w);
             if (found && is_alone(&w)) share_window(c, &w);
         }
