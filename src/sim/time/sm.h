@@ -439,7 +439,7 @@ typedef struct Sm {
     Scheduler schedulers[SM_SCHEDULERS];
     TimeWarp *warps;  // max_threads_per_sm / 32
     u32 resident_ctas;
-    u64 ctas_came;
+    u64 ctas_came;  // so far
     TimeCta *ctas;
     u32 cta_count;
     u64 start_free;   // when it can start another CTA
