@@ -226,12 +226,12 @@ static Status launch(Run *r, const SpecLaunch *l) {
         snprintf(interval, sizeof interval, " (estimated, %" PRIu64 " to %" PRIu64 "; %.1f %% in detail)",
                  result.low_cycles, result.high_cycles, 100 * result.detail);
     if (status == STATUS_OK && !r->args->quiet && r->args->timing)
-        printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " cycles%s, simulated at %.1f thousand/s\n", l->kernel,
-               l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.cycles, interval,
-               (f64)result.cycles * 1e6 / (f64)(result.host_ns ? result.host_ns : 1));
+        printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " cycles%s, simulated at %.1f thousand a second\n",
+               l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.cycles,
+               interval, (f64)result.cycles * 1e6 / (f64)(result.host_ns ? result.host_ns : 1));
     if (status == STATUS_OK && !r->args->quiet)
         printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " warp instructions, %" PRIu64
-               " thread instructions, %.1f million/s\n",
+               " thread instructions, %.1f million of these a second\n",
                l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.warp_insts,
                result.thread_insts, (f64)result.thread_insts * 1e3 / (f64)(result.host_ns ? result.host_ns : 1));
     return status;
