@@ -40,7 +40,7 @@ simulate() {
             echo "bench: $name fails" >&2
             exit 1
         fi
-        # "... N thread instructions, R million/s" for each launch
+        # "... N thread instructions, R million of these a second" for each launch
         sed -n 's/.* \([0-9]*\) thread instructions, \([0-9.]*\) million.*/\1 \2/p' "$work/out" |
             awk '{ count += $1; seconds += $1 / $2 } END { print count / seconds, count }' >>"$work/rates"
         tail -1 "$work/err" | cut -d' ' -f3 >>"$work/$name.peak"
