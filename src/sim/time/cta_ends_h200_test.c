@@ -5,7 +5,7 @@
 
 #include "sim/device_testing.h"
 
-enum { CTAS = 8, TURNS = 400, TEXT = 4096 };
+enum { CTAS = 8, TURNS = 400, TEXT = 4096, BETWEEN_STARTS = 29 /* cycles, as 131 other SMs get one each meanwhile */ };
 
 #define FMA(n) "fma.rn.f32 %y" n ", %y" n ", 0f3F7D70A4, %x;\n"
 #define LOAD \
@@ -13,15 +13,18 @@ enum { CTAS = 8, TURNS = 400, TEXT = 4096 };
 #define CONVERT "cvt.rzi.s32.f32 %r5, %x;\nadd.s32 %r5, %r5, 1;\ncvt.rn.f32.s32 %x, %r5;\n"
 #define STORE "st.volatile.shared.f32 [%r6+4096], %y1;\n"
 
+// `away`: the most that the logarithm of an end may be off. Conversions: which warps found the unit free in the first
+// cycles stays so for longer than on an H200.
 static const struct {
     const char *name, *turn;
+    f64 away;
 } kinds[] = {
-    {"fma", FMA("1") FMA("2") FMA("3") FMA("4") FMA("5") FMA("6") FMA("7") FMA("8")},
-    {"chain", FMA("1") FMA("1") FMA("1") FMA("1") FMA("1") FMA("1") FMA("1") FMA("1")},
-    {"f2i", CONVERT CONVERT CONVERT CONVERT},
-    {"shared4", LOAD LOAD LOAD LOAD},
-    {"shared4_s", LOAD STORE LOAD STORE LOAD STORE LOAD STORE},
-    {"store4", STORE STORE STORE STORE},
+    {"fma", FMA("1") FMA("2") FMA("3") FMA("4") FMA("5") FMA("6") FMA("7") FMA("8"), 0.4},
+    {"chain", FMA("1") FMA("1") FMA("1") FMA("1") FMA("1") FMA("1") FMA("1") FMA("1"), 0.3},
+    {"f2i", CONVERT CONVERT CONVERT CONVERT, 0.56},
+    {"shared4", LOAD LOAD LOAD LOAD, 0.05},
+    {"shared4_s", LOAD STORE LOAD STORE LOAD STORE LOAD STORE, 0.4},
+    {"store4", STORE STORE STORE STORE, 0.4},
 };
 
 // Lane l's words in shared memory lie four from those of lane l + 1: conflicts of four.
@@ -58,6 +61,7 @@ static void play(const char *turn, u32 threads, f64 ends[CTAS]) {
     write_kernel(text, turn);
     device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
     d.gpu.sms = 1;
+    d.gpu.cta_interval = BETWEEN_STARTS;
     DevicePtr out = device_memory(&d, NULL, sizeof(Times) * CTAS);
     assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
     SimLaunch launch = {.kernel = kernel, .grid = {CTAS, 1, 1}, .block = {threads, 1, 1}, .params = &out};
@@ -84,7 +88,7 @@ static void read_h200(const char *kind, u32 threads, f64 ends[CTAS]) {
 }
 
 // With turns by arrival all CTAs of store4 end together; with the oldest CTA first at every issue those of fma end up
-// to 7.9 times as late as the first. All begin together here, on an H200 one after the other.
+// to 7.9 times as late as the first.
 TEST(ctas_end_one_after_the_other_as_on_an_h200) {
     static const u32 threads[] = {32, 64, 128, 256};
     f64 all = 0;
@@ -97,13 +101,13 @@ TEST(ctas_end_one_after_the_other_as_on_an_h200) {
             for (u32 i = 0; i < CTAS; i++) {
                 f64 off = fabs(log(ends[i] / h200[i]));
                 print_message(" %.2f (%.2f)", ends[i], h200[i]);
-                assert_true(off < 0.6);
+                assert_true(off < kinds[k].away);
                 all += off / (CTAS * WL_COUNT(threads) * WL_COUNT(kinds));
             }
             print_message("\n");
         }
     print_message("%.3f away on average\n", all);
-    assert_true(all < 0.1);
+    assert_true(all < 0.07);
 }
 
 int main(void) {

@@ -596,27 +596,6 @@ static bool reads_registers(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op,
     return throttle(sm, s, w, cycle, s->busy, STALL_DISPATCH);
 }
 
-// When the unit begins with the instruction.
-static u64 take_unit(const GpuModel *gpu, Scheduler *s, const TimeWarp *w, const TimeOp *op, u64 cycle) {
-    u64 free = s->unit_free[op->unit], start = free > cycle ? free : cycle;
-    s->unit_free[op->unit] = start + op->interval;
-    if (op->unit == UNIT_XU && gpu->xu_queue) {
-        if (free < cycle) s->xu_since = cycle;
-        s->xu_last = w->slot;
-    }
-    return start;
-}
-
-// The slow unit has a queue, in which instructions wait without their warp. When it has had no rest for as long as that
-// takes, it is for one warp at a time, and who is oldest goes first: of chains three or four warps of a scheduler have
-// the unit for themselves (h200-cta-ends.tsv, ex2, f2i).
-static u64 unit_free_for(const GpuModel *gpu, const Scheduler *s, const TimeWarp *w, const TimeOp *op, u64 cycle) {
-    u64 free = s->unit_free[op->unit], waiting = gpu->xu_queue * gpu->xu_interval;
-    if (op->unit != UNIT_XU || !waiting) return free;
-    if (s->xu_last != w->slot && free > s->xu_since + waiting) return free;
-    return free > cycle + waiting ? free - waiting : cycle;
-}
-
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
@@ -637,7 +616,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     count_issue(sm, s, w, op, cycle);
     if (op->spaced) w->apart[apart_of(op)] = cycle + apart_by(sm->gpu, op);
     if (!memory) {
-        u64 start = op->path == TIME_BY_UNIT ? take_unit(sm->gpu, s, w, op, cycle) : cycle;
+        u64 start = op->path == TIME_BY_UNIT ? unit_take(sm->gpu, s, w, op, cycle) : cycle;
         if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle, start);
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);
@@ -697,26 +676,29 @@ static u32 same_again(const Scheduler *s, u64 ready) { return ready >> s->last &
 
 // Those of the CTA that came first: on an H200 the older of two CTAs of an SM ends first in 1,270 of 1,270 pairs of
 // which the newer has the lower place (chains, loops and loads, 8,448 CTAs of 256 threads, 2026-11-23).
-// Warps of the next ones have turns as long as these are fewer than four, but for what waits for memory
-// (h200-cta-ends.tsv, fma).
-enum { WARPS_IN_TURN = 4 };
-static u64 first_ctas(const Scheduler *s, u64 ready, u32 *at) {
+// Warps of the next ones have turns as long as these are fewer than GpuModel.two_level_active, but for what waits for
+// memory (h200-cta-ends.tsv, fma).
+static u64 first_ctas(const Sm *sm, const Scheduler *s) {
     u64 left = s->ready | s->waiting | s->held, set = 0;
-    for (u32 by_age = 0; left && __builtin_popcountll(set) < WARPS_IN_TURN;) {
+    for (u32 by_age = 0; left && (u64)__builtin_popcountll(set) < sm->gpu->two_level_active;) {
         u64 peers = s->peers[oldest(s, left, &by_age)];
         set |= left & peers;
         left &= ~peers;
     }
-    return set & ready ? set & ready : ready & s->peers[oldest(s, ready, at)];
+    return set;
 }
 
-// One of `ready`, which only loses slots from one call to the next; *at is 0 at first.
-static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u32 *at) {
+static u64 of_first(const Scheduler *s, u64 first, u64 ready, u32 *at) {
+    return first & ready ? first & ready : ready & s->peers[oldest(s, ready, at)];
+}
+
+// One of `ready`, which only loses slots from one call to the next; *at is 0 at first. `first`: first_ctas.
+static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u64 first, u32 *at) {
     switch ((SchedulerPolicy)sm->gpu->scheduler) {
     case POLICY_LRR: return after_last(s, ready);
     case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready, at);
     case POLICY_GRR: return same_again(s, ready);
-    case POLICY_CTA_GRR: return same_again(s, first_ctas(s, ready, at));
+    case POLICY_CTA_GRR: return same_again(s, of_first(s, first, ready, at));
     case POLICY_TWO_LEVEL: return after_last(s, active_set(sm, s, ready));
     default: return oldest(s, ready, at);
     }
@@ -751,9 +733,10 @@ static __attribute__((noinline)) bool schedule(Sm *sm, Scheduler *s, u64 cycle) 
     s->next = NEVER;  // set_at lowers it
     u64 ready = s->ready;
     if (WL_UNLIKELY(s->held)) ready |= unit_ready(s, cycle);
+    u64 first = ready && sm->gpu->scheduler == POLICY_CTA_GRR ? first_ctas(sm, s) : 0;
     u32 by_age = 0;
     while (ready && s->busy <= cycle) {
-        u32 i = choose(sm, s, ready, &by_age);
+        u32 i = choose(sm, s, ready, first, &by_age);
         ready &= ~(1ull << i);
         if (try_issue(sm, s, s->warps[i], cycle)) {
             s->last = i;

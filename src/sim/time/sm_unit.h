@@ -9,6 +9,29 @@
 
 #include "sim/time/sm_account.h"
 
+// Gives the unit to the instruction; when it begins with it.
+static inline u64 unit_take(const GpuModel *gpu, Scheduler *s, const TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 free = s->unit_free[op->unit], start = free > cycle ? free : cycle;
+    s->unit_free[op->unit] = start + op->interval;
+    if (op->unit == UNIT_XU && gpu->xu_queue) {
+        if (free < cycle) s->xu_since = cycle;
+        s->xu_last = w->slot;
+    }
+    return start;
+}
+
+// When the unit can be asked for. The slow unit has a queue, in which instructions wait without their warp. When it has
+// had no rest for as long as that takes, it is for one warp at a time, and who is oldest goes first: of chains three or
+// four warps of a scheduler have the unit for themselves (h200-cta-ends.tsv, ex2, f2i).
+static inline u64 unit_free_for(const GpuModel *gpu, const Scheduler *s, const TimeWarp *w, const TimeOp *op,
+                                u64 cycle) {
+    u64 free = s->unit_free[op->unit];
+    if (op->unit != UNIT_XU || !gpu->xu_queue) return free;
+    u64 waiting = gpu->xu_queue * gpu->xu_interval;
+    if (s->xu_last != w->slot && free > s->xu_since + waiting) return free;
+    return free > cycle + waiting ? free - waiting : cycle;
+}
+
 // An instruction that issued at `cycle` has its unit from `start` on: for warps that are held.
 void unit_note(Scheduler *s, const TimeOp *op, u64 cycle, u64 start);
 // The slow unit is behind the queue of shared memory and constants. [bench/hwref/h200-stall-reasons.tsv, row_ex2,

@@ -6,9 +6,9 @@
 
 enum { SECTOR = 32, WORD = 4 /* bytes of a lane where a line has one for each */, ROW = 512 };
 #define WASTE 1.5  // times the fewest sectors; below it is alignment, not the layout
-// Part of the time in which the L1 or the L2 works, if all that lists name is out of order.
-#define BUSY_BY_LIST 0.6
-#define MOST_BUSY 1.1
+// Part of the time in which the L2 would work if all that lists name were out of order.
+#define BUSY_BY_LISTS 0.5
+#define MOST_BUSY 1.1  // how much an L2 does is known to a tenth
 
 // Each lane goes to the row that its data names, for one word of it; which one it is depends on the thread or the turn:
 // others want the row's other words. table[row[i] * WIDTH + column].
@@ -69,11 +69,17 @@ static const CaseAccess *list_of(const CasePart *part, const CaseAccess *a) {
     return list;
 }
 
-// Lanes that go anywhere keep a unit busy that would have less to do for neighbours. Lists that are in order already
-// would keep it busy for longer than there is time.
-static bool is_list_out_of_order(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    f64 busy = fmax(c->load.busy[RESOURCE_L2], c->load.busy[RESOURCE_LSU]);
-    return busy > BUSY_BY_LIST && busy < MOST_BUSY && list_of(part, a);
+// Lanes that go anywhere keep the L2 busy, which would have less to do for neighbours. Were they apart where lists are
+// in order already, it would have to do more than there is time for.
+static bool are_lists_out_of_order(const AdviceCase *c) {
+    f64 sectors = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            if (list_of(&c->parts[p], a)) sectors += a->requests * a->sectors;
+        }
+    f64 busy = case_l2_sectors(c, sectors);
+    return busy > BUSY_BY_LISTS && busy < MOST_BUSY;
 }
 
 // Lanes go over a line of the L1 together, of which the thread's other accesses want what this one leaves.
@@ -81,8 +87,9 @@ static bool shares_line(const CasePart *part, const CaseAccess *a) {
     return a->apart > 0 && a->apart <= WORD && access_pieces(part, a) > 1;
 }
 
-static bool is_scattered(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    bool known = a->known != ACCESS_UNKNOWN || is_of_rows(part, a) || is_list_out_of_order(c, part, a);
+// `lists`: also what lists name.
+static bool is_scattered(const CasePart *part, const CaseAccess *a, bool lists) {
+    bool known = a->known != ACCESS_UNKNOWN || is_of_rows(part, a) || (lists && list_of(part, a));
     bool wastes = a->sectors > WASTE * a->fewest && !shares_line(part, a);
     return access_is_global(a) && !a->atomic && known && a->requests > 0 && wastes;
 }
@@ -171,14 +178,22 @@ static void add(Hit *hit, const CasePart *part, const CaseAccess *a, f64 gone) {
     hit_edit(hit, EDIT_COALESCED, part, a->pc, 1);
 }
 
-static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
+static void order_list(Hit *hit, const CasePart *part, const CaseAccess *a, const CaseAccess *list) {
+    const char *from = place_text(hit->c, part, list->pc);
+    hit_text(hit, TEXT_order);
+    hit_fact(hit, "lane_stride", NAN, "bytes", "where each lane goes is read from a list at %s", from);
+    hit_end_line(hit, part, a->pc, "Order the list of %s so that neighbouring lanes load neighbouring words at %s",
+                 from, place_text(hit->c, part, a->pc));
+}
+
+static void look_at(AdviceCase *c, const CasePart *part, u32 first, bool lists) {
     const CaseAccess *worst = &part->accesses[first];
     Hit *hit = hit_begin(c);
     hit->also = "memory-transactions";  // each request is fewer of them then
     f64 excess = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_scattered(c, part, a) || !is_one_change(part, &part->accesses[first], a)) continue;
+        if (!is_scattered(part, a, lists) || !is_one_change(part, &part->accesses[first], a)) continue;
         if (a->requests * (a->sectors - a->fewest) > excess) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
@@ -199,23 +214,17 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
         hit_fact(hit, "lane_stride", NAN, "bytes", "each lane takes one word of the row that its data names");
     else if (f && f->stride_kind[0] == AFFINE_STRIDE_SYMBOLIC)
         hit_fact(hit, "lane_stride", NAN, "bytes", "neighbouring lanes are apart by a distance known at launch only");
-    const CaseAccess *list = list_of(part, worst);
-    if (list) hit_text(hit, TEXT_order);
-    if (list)
-        hit_fact(hit, "lane_stride", NAN, "bytes", "where each lane goes is read from a list at %s",
-                 place_text(c, part, list->pc));
     hit->doubtful = worst->known != ACCESS_COUNTED && (!f || f->stride_kind[0] != AFFINE_STRIDE_CONSTANT);
-    if (list)
-        return hit_end_line(hit, part, worst->pc,
-                            "Order the list of %s so that neighbouring lanes load neighbouring words at %s",
-                            place_text(c, part, list->pc), place_text(c, part, worst->pc));
+    const CaseAccess *list = list_of(part, worst);
+    if (list) return order_list(hit, part, worst, list);
     hit_end_line(hit, part, worst->pc, "Let neighbouring lanes %s neighbouring words at %s",
                  worst->load ? "load" : "store", place_text(c, part, worst->pc));
 }
 
-static bool is_first(const AdviceCase *c, const CasePart *part, u32 at) {
+static bool is_first(const CasePart *part, u32 at, bool lists) {
     for (u32 i = 0; i < at; i++)
-        if (is_scattered(c, part, &part->accesses[i]) && is_one_change(part, &part->accesses[i], &part->accesses[at]))
+        if (is_scattered(part, &part->accesses[i], lists) &&
+            is_one_change(part, &part->accesses[i], &part->accesses[at]))
             return false;
     return true;
 }
@@ -285,9 +294,10 @@ static void walk_together(AdviceCase *c, const CasePart *part) {
 }
 
 void rule_global_coalescing(AdviceCase *c) {
+    bool lists = are_lists_out_of_order(c);
     for (u32 p = 0; p < c->part_count; p++) walk_together(c, &c->parts[p]);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
-            if (is_scattered(c, &c->parts[p], &c->parts[p].accesses[i]) && is_first(c, &c->parts[p], i))
-                look_at(c, &c->parts[p], i);
+            if (is_scattered(&c->parts[p], &c->parts[p].accesses[i], lists) && is_first(&c->parts[p], i, lists))
+                look_at(c, &c->parts[p], i, lists);
 }

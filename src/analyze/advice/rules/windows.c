@@ -15,7 +15,7 @@ enum {
     AT_ONCE = 8,       // elements of a window that goes on from turn to turn, in registers
     ALONG_ROWS = 7,    // results: odd, so that lanes so far apart are in different banks of shared memory
     ACROSS_ROWS = 8,
-    WARPS = 3,  // for an axis: of threads with one index, of which those of the next warp are beside those of this one
+    NEXT_WARP = 3,  // for an axis: of threads with one index, the next warp's beside this one's
     WARP = 32,
 };
 
@@ -113,7 +113,7 @@ static i64 coefficient_of(const CasePart *part, u32 form, PtxSreg place, u32 axi
 
 // Bytes from the element of a thread to that of the next along the axis; 0: not known.
 static i64 apart_along(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 axis) {
-    if (axis == WARPS) return warps_of_address(c, part, a->pc);
+    if (axis == NEXT_WARP) return warps_of_address(c, part, a->pc);
     PtxSreg place = c->view->launches.typical->block[axis] > 1 ? SREG_TID : SREG_CTAID;
     Bounded b = bounded_of(part, a);
     bool known = true;
@@ -189,7 +189,7 @@ static bool is_of_all(const Window *w, const CaseAccess *a) {
         for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
             const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
             bool place = f->kind == AFFINE_SREG && (f->id == SREG_TID || f->id == SREG_CTAID);
-            u32 axis = w->axis == WARPS && f->id == SREG_TID ? 0 : w->axis;
+            u32 axis = w->axis == NEXT_WARP && f->id == SREG_TID ? 0 : w->axis;
             if (f->kind == AFFINE_NODE || (place && f->component == axis)) return false;
         }
     return true;
@@ -248,7 +248,7 @@ static f64 fewer_of(const Window *w, u32 pc, const Bitset *makers) {
 static f64 fewer_fills(const AdviceCase *c, const Window *w) {
     f64 trips = w->loop == WL_NONE ? 1 : w->part->loops[w->loop].trips, results = w->results;
     const u32 *block = c->view->launches.typical->block;
-    f64 threads = w->axis == WARPS ? (f64)block[0] / WARP : block[w->axis],
+    f64 threads = w->axis == NEXT_WARP ? (f64)block[0] / WARP : block[w->axis],
         beyond = w->length * (w->goes_on ? trips : 1) - 1;
     if (!access_is_shared(w->load) || trips <= 0) return 0;
     return 1 - (results * threads + beyond) / (results * (threads + beyond));
@@ -296,14 +296,15 @@ static void share_window(AdviceCase *c, const Window *w) {
 }
 
 void reuse_windows(AdviceCase *c) {
+    static const u32 axes[] = {2, 1, 0, NEXT_WARP};  // the last is tried out, which takes longer
     for (u32 p = 0; p < c->part_count && c->view->launches.typical; p++) {
         const CasePart *part = &c->parts[p];
         if (part->access_count > ACCESS_GROUP_LIMIT) continue;
         for (u32 i = 0; i < part->access_count; i++) {
             Window w;
             bool found = false;
-            for (u32 axis = WARPS + 1; axis-- > 0 && !found && is_plain_load(&part->accesses[i]);)
-                found = find_window(c, part, &part->accesses[i], axis, &w);
+            for (u32 k = 0; k < WL_COUNT(axes) && !found && is_plain_load(&part->accesses[i]); k++)
+                found = find_window(c, part, &part->accesses[i], axes[k], &w);
             if (found && is_alone(&w)) share_window(c, &w);
         }
     }
