@@ -15,7 +15,15 @@ static const char kernels[] =
              "{ .reg .b64 %rd<6>; .reg .b32 %r<4>;\n"
              "ld.param.u64 %rd1, [at]; ld.param.u64 %rd4, [to]; mov.u32 %r2, %tid.x;\n"
              "mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];\n"
-             "add.u64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], %r3; ret; }\n";
+             "add.u64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], %r3; ret; }\n"
+             ".visible .entry unrolled(.param .u64 at)\n"
+             "{ .reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+             "ld.param.u64 %rd1, [at]; mov.u32 %r2, %tid.x;\n"
+             "mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;\n"
+             ".loc 1 7 5\nst.global.u32 [%rd3], %r2;\n.loc 1 6 3\nadd.u64 %rd3, %rd3, 256;\n"
+             ".loc 1 7 5\nst.global.u32 [%rd3], %r2;\nst.global.u8 [%rd3], %r2;\n"
+             ".loc 1 7 9\nst.global.u32 [%rd3], %r2;\nret; }\n"
+             ".file 1 \"planted.cu\"\n";
 
 typedef struct Told {
     u32 count;
@@ -109,6 +117,21 @@ static void findings_are_told_once_and_counted(void **state) {
     device_close(&d);
 }
 
+// Two copies of a store are one finding; another width and another place of the line are findings of their own.
+static void copies_of_an_unrolled_access_are_one(void **state) {
+    (void)state;
+    TestDevice d;
+    Told told;
+    open_checked(&d, &told, CHECK_MEMORY);
+    u64 at = device_memory(&d, NULL, 128);
+    device_run(&d, "unrolled", 1, 64, &at);
+    assert_int_equal(told.count, 3);
+    SimCheckTotals totals = sim_check_totals(d.sim);
+    assert_int_equal(totals.errors, 3);
+    assert_int_equal(totals.occurrences, 32 + 64 + 64 + 64);
+    device_close(&d);
+}
+
 static void freed_addresses_rest(void **state) {
     (void)state;
     TestDevice d;
@@ -181,6 +204,7 @@ int main(void) {
         cmocka_unit_test(bits_are_set_and_read_by_ranges),
         cmocka_unit_test(names_of_checks),
         cmocka_unit_test(findings_are_told_once_and_counted),
+        cmocka_unit_test(copies_of_an_unrolled_access_are_one),
         cmocka_unit_test(freed_addresses_rest),
         cmocka_unit_test(copies_carry_what_is_unwritten),
         cmocka_unit_test(nothing_is_checked_unless_asked),

@@ -59,6 +59,22 @@ static SimFinding *find(Check *c, CheckRule rule, u64 key, bool *is_new, const c
     return f;
 }
 
+// What tells an access from others: form of the instruction, source place and the calls it was inlined by, so that the
+// copies that unrolling makes of one access are one; without line information the instruction itself.
+static u64 access_key(const Check *c, u32 pc) {
+    const SimProgram *p = c->grid->program;
+    const Module *m = p->module;
+    const Function *func = &m->funcs[program_func_at(p, pc)->func];
+    const Insn *insn = func->insn_count ? &m->insns[func->insns + p->insns[pc].insn] : NULL;
+    if (!insn || !insn->loc) return hash_u64(pc);
+    u64 key = insn->form;
+    for (LocRef at = insn->loc; at; at = m->locs[at].inlined_at) {
+        const Loc *loc = &m->locs[at];
+        key = hash_u64(hash_u64(key ^ loc->file) ^ ((u64)loc->line << 32 | loc->column));
+    }
+    return key;
+}
+
 SimFinding *check_find(Check *c, CheckRule rule, u32 pc, u32 other, bool *is_new, const char *what) {
     *is_new = false;
     if (!(c->checks & rule_checks[rule])) return NULL;
@@ -69,7 +85,8 @@ SimFinding *check_find(Check *c, CheckRule rule, u32 pc, u32 other, bool *is_new
         return f;
     }
     const char *kernel = c->grid->kernel->info.name;
-    u64 key = hash_u64(hash_bytes(kernel, strlen(kernel)) ^ hash_u64((u64)pc << 32 | other) ^ hash_u64(rule + 1));
+    u64 key = hash_u64(hash_u64(hash_bytes(kernel, strlen(kernel)) ^ access_key(c, pc)) ^ access_key(c, other) ^
+                       hash_u64(rule + 1));
     SimFinding *f = find(c, rule, key, is_new, what);
     if (!f) return NULL;
     p->finding = f->id - 1;
