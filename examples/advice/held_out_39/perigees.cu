@@ -128,9 +128,10 @@ int main(int argc, char **argv) {
         for (int k = 0; k < observations; k++)
             observe(orbits[s], sites[(size_t)k * satellites + s], ranges[(size_t)k * satellites + s], &sums);
         pair_near(&p, "count", s, sums.count, fits[s].count, 0);
-        pair_near(&p, "residual", s, sums.residual, fits[s].residual, 2e-2);
+        float rounding = 2e-2f * (1 + sqrtf(sums.square));  // of sums whose terms cancel each other
+        pair_near(&p, "residual", s, sums.residual, fits[s].residual, rounding);
         pair_near(&p, "square", s, sums.square, fits[s].square, 1e-2);
-        pair_near(&p, "rate", s, sums.rate, fits[s].rate, 2e-2);
+        pair_near(&p, "rate", s, sums.rate, fits[s].rate, rounding);
         pair_near(&p, "rate_square", s, sums.rate_square, fits[s].rate_square, 1e-2);
     }
     return pair_end(&p);
