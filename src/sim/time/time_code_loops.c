@@ -359,7 +359,7 @@ static bool is_wanted(const Body *b) {
     bool wanted = false;
     for (u32 i = b->first; i <= b->last; i++) wanted |= time_edited(b->f, i, EDIT_UNROLLED) != 0;
     for (u32 i = b->first; i <= b->last && wanted; i++) wanted = can_unroll_insn(b, i, true);
-    return wanted && time_block(b->f, b->first)->parts * TIME_UNROLL <= TIME_PARTS;
+    return wanted && b->parts * TIME_UNROLL <= TIME_PARTS;
 }
 
 static void choose(const Body *b, i64 turns) {
@@ -368,7 +368,7 @@ static void choose(const Body *b, i64 turns) {
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
     u32 known = known_turns(most_turns(b, turns), turns);
     bool wanted = is_wanted(b);
-    if (!known && !wanted && (turns >= 0 || !is_short(b))) return;
+    if (!known && !wanted && (turns >= 0 || !is_short(b) || b->parts * TIME_UNROLL > TIME_PARTS)) return;
     u32 compare = counting_compare(b);
     if (compare == WL_NONE || !(wanted || can_unroll(b, known != 0))) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);

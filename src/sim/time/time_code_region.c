@@ -4,7 +4,7 @@
 // simulator has apart because a shuffle or vote may wait for other lanes. All ways into a region lead to its begin.
 #include "sim/time/time_lower.h"
 
-enum { REGION_PARTS = 16, REGION_INSNS = 2048 };
+enum { REGION_PARTS = TIME_PARTS, REGION_INSNS = 2048 };
 
 // A region that grows: of blocks of the code (TimeBlock), [head, next).
 typedef struct Region {
@@ -62,7 +62,8 @@ static bool leads_to(const Region *r, u32 c) {
         const FlowBlock *block = &cfg->blocks[b];
         for (u32 k = 0; k < block->succ_count; k++) {
             u32 succ = cfg->edges[block->succs + k];
-            if (succ != c && (b != from || succ <= from || succ > c)) return false;
+            bool to_side = succ > b && succ < c && (b == from || r->f->predicated[succ]);  // a jump to one that is not issued
+            if (succ != c && !to_side) return false;
         }
         if (block->leaves) return false;
     }
@@ -101,6 +102,9 @@ static void grow(Region *r, u32 end) {
         if (!is_optional(r, r->next)) r->required = r->next;
         r->next++;
     }
+    // Sides that there is no room for come with what decides on them.
+    bool full = r->next - r->head == REGION_PARTS && r->next < end && is_optional(r, r->next);
+    if (full && r->required > r->head) r->next = r->required;
 }
 
 void time_join(TimeFunc *f) {

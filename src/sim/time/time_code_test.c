@@ -32,7 +32,8 @@ static void drop(Built *b) {
 // Blocks and regions cover the program without gaps, operations lie in their regions, slots in their range.
 static void check_region(const TimeCode *c, u32 head, u32 *pc, u32 *op) {
     const TimeBlock *first = &c->blocks[head];
-    assert_true(first->parts >= 1 && first->parts * TIME_UNROLL <= TIME_PARTS);
+    assert_true(first->parts >= 1 && first->parts <= TIME_PARTS);
+    assert_true(!first->unrolled_count || first->parts * first->turns <= TIME_PARTS);
     assert_int_equal(first->ops, *op);
     assert_int_equal(first->unrolled, *op + first->op_count);
     for (u32 k = 0; k < first->parts; k++) {
