@@ -174,6 +174,7 @@ static void warp_leave(Sm *sm, TimeWarp *w, u64 cycle) {
     w->state = TW_FREE;
     if (--cta->warps_left) return;
     sm->resident_ctas--;
+    sm_leave_places(sm, cta);
     sm->share -= cta->share;
     sm->counters[SMC_CTAS_ENDED]++;
     if (vec_push(&sm->ended, (u32)(cta - sm->ctas)) != STATUS_OK || vec_push(&sm->ended_at, cycle) != STATUS_OK)

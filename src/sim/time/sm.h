@@ -72,8 +72,10 @@ typedef struct TimeCta {
     u32 sync_done[TRACE_SYNCS];  // operations that are over
     u64 share;                   // of the SM
     u32 next_free;
-    u32 serial;  // tells the CTAs apart that have this place one after the other
-    u64 came;    // as which of the SM's CTAs
+    u32 serial;                // tells the CTAs apart that have this place one after the other
+    u64 came;                  // as which of the SM's CTAs
+    u8 places[SM_SCHEDULERS];  // of its warps, by scheduler
+    u32 first_place, placed;   // the scheduler from which on they were given, how many
     bool used;
 } TimeCta;
 
@@ -230,6 +232,7 @@ typedef struct Scheduler {
     u64 accounted;       // cycles before this one are accounted for
     u64 issued;          // cycles in which it issued
     u32 slots, resident;
+    u32 taken;            // places of warps of CTAs that are there, of those that are over, too
     u32 last;             // slot that issued last
     u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
     TimeWarp *warps[SCHED_WARPS];
@@ -437,6 +440,7 @@ typedef struct Sm {
     const GpuModel *gpu;
     u32 id, scheduler_count;
     Scheduler schedulers[SM_SCHEDULERS];
+    u32 first_place;  // the scheduler that the first warp of the next CTA comes to, where all have as many
     TimeWarp *warps;  // max_threads_per_sm / 32
     u32 resident_ctas;
     u64 ctas_came;  // so far
@@ -552,6 +556,7 @@ WL_MUST_USE Status sm_set_l1(Sm *sm, u64 bytes);  // gives it another size, empt
 void memory_abandon(Sm *sm);
 void memory_free_sm(Sm *sm);
 
+void sm_leave_places(Sm *sm, const TimeCta *cta);
 void sm_leave_slot(Scheduler *s, u8 slot);  // sm_cta.c: its warp is over
 
 // sm.c, for sm_memory.c and sm_cta.c

@@ -25,13 +25,33 @@ static Status warp_reserve_slots(Pages *pages, TimeWarp *w, u32 slots) {
     return STATUS_OK;
 }
 
-static u32 least_loaded(const Sm *sm, u32 first) {
-    u32 best = first % sm->scheduler_count;
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        u32 k = (first + i) % sm->scheduler_count;
-        if (sm->schedulers[k].resident < sm->schedulers[best].resident) best = k;
+// Warps of CTAs come to the schedulers in turn, each to one of those that have fewest, and the first one of a CTA to
+// the one behind the last one's of the CTA before; where that would always be the same scheduler, to the next. A place
+// is free again when the CTA is over, not before, and one of as many warps takes the same
+// (bench/hwref/h200-warp-places.tsv).
+static u32 take_place(Sm *sm, TimeCta *cta, u32 index) {
+    u32 count = sm->scheduler_count, best = (cta->first_place + index) % count;
+    for (u32 i = 1; i < count; i++) {
+        u32 k = (cta->first_place + index + i) % count;
+        if (sm->schedulers[k].taken < sm->schedulers[best].taken) best = k;
     }
+    sm->schedulers[best].taken++;
+    cta->places[best]++;
     return best;
+}
+
+// `before`: the CTA that was there before it.
+static void choose_places(Sm *sm, TimeCta *cta, const TimeCta *before, u32 warps) {
+    u32 count = sm->scheduler_count;
+    cta->placed = warps;
+    cta->first_place = before->first_place;
+    if (warps % count && before->placed == warps) return;
+    cta->first_place = sm->first_place;
+    sm->first_place = (sm->first_place + warps + (warps % count == 0)) % count;
+}
+
+void sm_leave_places(Sm *sm, const TimeCta *cta) {
+    for (u32 i = 0; i < sm->scheduler_count; i++) sm->schedulers[i].taken -= cta->places[i];
 }
 
 // A warp takes the first slot that is free.
@@ -80,7 +100,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     w->salt = hash_u64((u64)sm->id << 48 ^ (u64)at << 32 ^ w->serial);
     w->reason = STALL_NO_INSTRUCTIONS;
     w->lane_counter = SMC_LANES_1_4;
-    w->sched = (u8)least_loaded(sm, index);
+    w->sched = (u8)take_place(sm, cta, index);
     Scheduler *s = &sm->schedulers[w->sched];
     if (!s->resident) account_slots(sm, s, start, NULL);
     take_slot(s, w);
@@ -108,13 +128,14 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
     TRY(grid_cta_start(s->run->grid, front, s->linear));
     while (sm->ctas[at].used) at++;
     TimeCta *cta = &sm->ctas[at];
+    const TimeCta before = *cta;
     *cta = (TimeCta){.run = s->run,
                      .front = front,
                      .slot_group = s->slot_group,
                      .linear = s->linear,
                      .used = true,
                      .threads = front->threads,
-                     .serial = cta->serial + 1,
+                     .serial = before.serial + 1,
                      .came = ++sm->ctas_came};
     cta->warps_left = front->warp_count;
     cta->share = SM_SHARE / s->run->limit;
@@ -122,6 +143,7 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
     sm->resident_ctas++;
     sm->resident_warps += front->warp_count;
     sm->counters[SMC_CTAS_STARTED]++;
+    choose_places(sm, cta, &before, front->warp_count);
     for (u32 i = 0; i < front->warp_count; i++) TRY(start_warp(sm, cta, i, start + i * sm->gpu->warp_start));
     return STATUS_OK;
 }
@@ -206,17 +228,17 @@ void sm_abandon(Sm *sm, u64 cycle) {
         sm->warps[i].state = TW_FREE;
         sm->warps[i].serial++;
     }
-    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false, sm->ctas[i].serial++;
+    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false, sm->ctas[i].placed = 0, sm->ctas[i].serial++;
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
         s->ready = s->waiting = s->tracing = s->held = s->held_units = 0;
         for (u32 k = 0; k < UNIT_COUNT; k++) s->units[k].held = 0;
-        s->resident = 0;
+        s->resident = s->taken = 0;
         s->next = NEVER;
         account_slots(sm, s, cycle, NULL);
     }
-    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = 0;
+    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = sm->first_place = 0;
     sm->paused = sm->moved = false;
     sm->fill = (FrontFill){0};
     mem_free(sm->failed);
