@@ -274,6 +274,32 @@ static void what_lies_nearby_takes_the_l1_a_line(void **state) {
     forget(&s);
 }
 
+// As of examples/advice/held_out_39/honeycombs.cu: of two arrays, and only where there is a neighbour.
+#define NEIGHBOURS_IF(compared)                                                                              \
+    BEGIN "ld.global.u32 %r6, [%rd3]; setp.ge.s32 %p1, %r6, " compared "; mul.wide.s32 %rd4, %r6, 4;\n"      \
+          "add.s64 %rd5, %rd1, %rd4; add.s64 %rd6, %rd2, %rd4; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1;\n" \
+          "@%p1 ld.global.f32 %f1, [%rd5]; @%p1 ld.global.f32 %f2, [%rd6]; add.f32 %f2, %f1, %f2;\n"         \
+          "st.shared.f32 [tile], %f2; ret;"
+
+static f64 relief_of_neighbours(const char *text) {
+    Sampled s;
+    sample(&s, text);
+    s.c.load.busy[RESOURCE_DRAM] = 0.9;
+    access_of(&s, 0)->use[RESOURCE_DRAM] = 0.4;
+    f64 elements = access_of(&s, 1)->use[RESOURCE_LSU] + access_of(&s, 2)->use[RESOURCE_LSU];
+    const Hit *hit = ask(&s, "indirect-addressing");
+    f64 relief = hit ? (hit->change.relief[RESOURCE_LSU] - access_of(&s, 0)->use[RESOURCE_LSU]) / elements : 0;
+    forget(&s);
+    return relief;
+}
+
+// What is compared with a constant says whether there is a neighbour; with a number of the program it is data.
+static void places_may_be_none(void **state) {
+    (void)state;
+    assert_near(relief_of_neighbours(NEIGHBOURS_IF("0")), 1 - 1 / 11.1);
+    assert_near(relief_of_neighbours(NEIGHBOURS_IF("%r5")), 0);
+}
+
 // Of bytes machine code makes the place's two words one by one.
 static void places_of_bytes_are_made_word_by_word(void **state) {
     (void)state;
@@ -656,6 +682,7 @@ int main(void) {
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(what_lies_nearby_takes_the_l1_a_line),
+                                       cmocka_unit_test(places_may_be_none),
                                        cmocka_unit_test(places_of_bytes_are_made_word_by_word),
                                        cmocka_unit_test(small_tables_have_no_conflicts),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),

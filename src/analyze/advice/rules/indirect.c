@@ -29,9 +29,18 @@ static bool is_pointer_load(const CasePart *part, const CaseAccess *a) {
            (access_is_global(a) || access_is_shared(a)) && insn_feeds(part, a->pc, 3, is_base_of_access);
 }
 
+// What is compared with a constant says only whether there is a place at all, -1 for none, say.
+static bool asks_whether_any(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    const FlowOperand *uses = &part->view->flow.code->operands[in->operands + in->defs];
+    for (u32 u = 0; u < in->uses; u++)
+        if (uses[u].kind == FLOW_IMMEDIATE) return in->arith == FLOW_COMPARE;
+    return false;
+}
+
 static bool compares(const CasePart *part, u32 pc, u32 from) {
     (void)from;
-    return case_insn(part, pc)->arith == FLOW_COMPARE;
+    return case_insn(part, pc)->arith == FLOW_COMPARE && !asks_whether_any(part, pc);
 }
 
 // Neighbouring lanes load the same word.
@@ -70,15 +79,23 @@ static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
     return true;
 }
 
-// A guarded definition leaves what was there before, which nobody sees who reads it under the same guard.
-static bool is_overwritten(const CasePart *part, u32 node) {
+// A guarded definition leaves what was there before, which nobody sees who reads it under the same guard, or leaves it
+// in turn.
+enum { KEPT_ON = 4 };
+
+static bool is_overwritten(const CasePart *part, u32 node, u32 depth) {
     const Chains *chains = part->view->flow.chains;
     u32 keeper = chains->nodes[node].insn;
     if (keeper == WL_NONE) return false;
     for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
-        u32 user = chains->users[i].insn;
-        bool same = user != WL_NONE && chains->of_guard[user] == chains->of_guard[keeper] &&
-                    case_insn(part, user)->guard_negated == case_insn(part, keeper)->guard_negated;
+        u32 user = chains->users[i].insn, reader = user;
+        if (user == WL_NONE) {
+            u32 kept = chains->users[i].operand;
+            reader = chains->nodes[kept].insn;
+            if (reader == WL_NONE || !depth || !is_overwritten(part, kept, depth - 1)) return false;
+        }
+        bool same = chains->of_guard[reader] == chains->of_guard[keeper] &&
+                    case_insn(part, reader)->guard_negated == case_insn(part, keeper)->guard_negated;
         if (!same) return false;
     }
     return true;
@@ -106,8 +123,9 @@ static bool add_next(const CasePart *part, u32 pc, u32 depth, u32 *next, u32 *co
         for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
              node != WL_NONE && i < chains->first_user[node + 1]; i++) {
             u32 user = chains->users[i].insn, k = 0;
-            if (user == WL_NONE && is_overwritten(part, chains->users[i].operand)) continue;
+            if (user == WL_NONE && is_overwritten(part, chains->users[i].operand, KEPT_ON)) continue;
             if (user == WL_NONE) return false;
+            if (asks_whether_any(part, user)) continue;
             if (!case_access(part, user)) {
                 bool arithmetic = depth && part->insns[user].traits & TRAIT_ARITHMETIC;
                 if (!arithmetic || !add_next(part, user, depth - 1, next, count)) return false;
@@ -167,11 +185,13 @@ static bool is_place_load(const AdviceCase *c, const CasePart *part, const CaseA
 
 // What lies nearby the L1 takes as that of neighbouring lanes, not lane by lane as what data may send anywhere.
 static void bring_together(Hit *hit, const CasePart *part, u32 place) {
-    u32 pc = leads_to(part, place);
-    const CaseAccess *a = pc == WL_NONE ? NULL : case_access(part, pc);
-    if (!a || !a->gathered) return;
-    f64 packed = access_l1_cycles(a, a->fewest, 1) / access_l1_cycles(a, a->sectors, 1);
-    hit_relieve(hit, RESOURCE_LSU, part->insns[pc].use[RESOURCE_LSU] * (1 - packed));
+    u32 next[NEXT_TABLES], count = next_tables(part, place, next);
+    for (u32 k = 0; k < count; k++) {
+        const CaseAccess *a = case_access(part, next[k]);
+        if (!a || !a->gathered) continue;
+        f64 packed = access_l1_cycles(a, a->fewest, 1) / access_l1_cycles(a, a->sectors, 1);
+        hit_relieve(hit, RESOURCE_LSU, part->insns[next[k]].use[RESOURCE_LSU] * (1 - packed));
+    }
 }
 
 static void compute_addresses(AdviceCase *c) {
