@@ -44,6 +44,31 @@ static void loops_that_are_unrolled_gain_less(void **state) {
     assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
 }
 
+// A chain of slow results in each turn, none of which the next turn needs.
+#define SLOW_CHAIN                                                                                             \
+    BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                                                                  \
+        0) "sqrt.approx.f32 %f3, %f1; sqrt.approx.f32 %f4, %f3;\n"                                             \
+           "sqrt.approx.f32 %f5, %f4; max.f32 %f2, %f2, %f5; add.s64 %rd3, %rd3, 4096; add.s32 %r8, %r8, 1;\n" \
+           "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+// The chains of all turns that are one go on side by side: each waits while the instructions of all the others issue.
+static void chains_of_turns_hide_each_other(void **state) {
+    (void)state;
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, SLOW_CHAIN);
+    sample_waits(&s, view, 200);
+    u32 load = 0;
+    while (!view->flow.code->insns[load].is_load || view->flow.code->insns[load].space != SPACE_GLOBAL) load++;
+    for (u32 pc = load + 2; pc < load + 5; pc++) subject_stall(&s.subject, pc, STALL_SHORT_SCOREBOARD, 3000);
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    assert_non_null(hit);
+    f64 active = s.c.parts[0].loops[0].active;
+    assert_true(hit->change.hidden > 2 * active);
+    assert_near(hit->change.scope_active, 3 * active);  // it turns ten times: four at once
+    forget(&s);
+}
+
 // A loop within, which turns as often as what was loaded says: compilers start no load of the next turn ahead of it.
 #define LOOP_WITHIN(test)                                                                               \
     BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                                                           \
@@ -272,6 +297,7 @@ int main(void) {
                                        cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(places_are_known_turns_before),
                                        cmocka_unit_test(searches_wait_for_what_they_find),
+                                       cmocka_unit_test(chains_of_turns_hide_each_other),
                                        cmocka_unit_test(turns_around_a_loop_load_first),
                                        cmocka_unit_test(turns_over_an_array_need_no_local_memory),
                                        cmocka_unit_test(words_of_a_window_are_loaded_once),

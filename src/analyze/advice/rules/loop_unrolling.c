@@ -284,6 +284,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     share_loads(hit, part, loop, whole ? whole : times);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
+    hit->change.scope_active *= times - 1;
     if (!whole) add_constants(hit, part, loop, times);
     if (locals)
         spare_all(hit, part, &gone);
