@@ -60,11 +60,13 @@ Limit limit_of(const LimitFacts *facts) {
     f64 atomics = facts->busy[RESOURCE_ATOMIC];
     for (u32 r = 1; r < RESOURCE_COUNT; r++)
         if (facts->busy[r] > facts->busy[busiest]) busiest = r;
+    // What is in front of a DRAM without rest is held up by it.
+    if ((busiest == RESOURCE_LSU || busiest == RESOURCE_L2) && facts->busy[RESOURCE_DRAM] >= 1) busiest = RESOURCE_DRAM;
     if (facts->fixed >= AT_ONCE) return (Limit){.by = HELD_BY_LAUNCH, .part = facts->fixed};
     if (atomics > NEAR_LIMIT) return (Limit){.by = HELD_BY_UNIT, .unit = RESOURCE_ATOMIC, .part = atomics};
     if (facts->sms < MANY_SMS) return (Limit){.by = HELD_BY_SMS, .part = 1 - facts->sms};
     if (facts->busy[busiest] > NEAR_LIMIT)
-        return (Limit){.by = HELD_BY_UNIT, .unit = (Resource)busiest, .part = facts->busy[busiest]};
+        return (Limit){.by = HELD_BY_UNIT, .unit = (Resource)busiest, .part = fmin(facts->busy[busiest], 1)};
     if (facts->issue > NEAR_LIMIT) return (Limit){.by = HELD_BY_ISSUE, .part = facts->issue};
     return (Limit){.by = HELD_BY_WAITS};
 }

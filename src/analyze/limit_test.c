@@ -33,6 +33,13 @@ static void units_count_while_sms_work(void **state) {
     set_to(&set, METRIC_DRAM_READ_BYTES, 95);
     set_to(&set, METRIC_DRAM_PEAK, 100);
     assert_int_equal(of(&set, NULL, 0).unit, RESOURCE_DRAM);
+    // Both without rest: the L1's queue waits for DRAM. No unit works more than always.
+    set_to(&set, METRIC_L1_DATA_CYCLES, 1760);
+    limit = of(&set, NULL, 0);
+    assert_int_equal(limit.unit, RESOURCE_LSU);
+    assert_true(limit.part >= 1 && limit.part <= 1);
+    set_to(&set, METRIC_DRAM_READ_BYTES, 100);
+    assert_int_equal(of(&set, NULL, 0).unit, RESOURCE_DRAM);
 }
 
 // The few SMs that have CTAs may be as busy as they like: what is missing are the others.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule: register-reuse
+// Also: spills
 // Change: the colours are traced in groups of PASS that use the same registers one after the other, not all at once.
 // Why: height, angle and index of 32 colours are 96 values, more than a thread's 64 registers, so that at every
 //      surface most of them are fetched from local memory and put back; the state of eight colours fits.

@@ -5,6 +5,7 @@
 
 #include "analyze/advice/rule.h"
 
+enum { SECTOR = 32 };  // bytes
 enum {
     MOST_INSNS = 1024 /* of the unrolled body */,
     MOST_TIMES = 8 /* turns of the source's loop in one */,
@@ -239,9 +240,32 @@ static void share_loads(Hit *hit, const CasePart *part, u32 loop, u32 times) {
     }
 }
 
+// Turns that go on within a sector miss the L1 once for all of it, whether they are one or not: what is gained on the
+// others, as part of what `times` loads of sectors of their own would gain.
+static f64 gain_in_sector(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop, u32 times) {
+    f64 sector = a->affine ? fabs(access_step(c, part, a, loop)) / SECTOR : 1;
+    if (!c->gpu || sector <= 0 || sector >= 1) return 1;
+    f64 hit = (f64)c->gpu->l1_latency, miss = fmax((f64)c->gpu->l2_latency, hit), misses = sector * times;
+    f64 before = times * (sector * miss + (1 - sector) * hit);
+    f64 after = misses < 1 ? misses * miss + (1 - misses) * hit : miss;
+    return (1 - after / before) / (1 - 1.0 / times);
+}
+
+// The same of all loads of a turn, which wait for each other.
+static f64 gain_in_sectors(const AdviceCase *c, const CasePart *part, u32 loop, u32 times) {
+    f64 most = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool far = a->load && access_is_global(a) && part->insns[a->pc].loop == loop;
+        if (far) most = fmax(most, gain_in_sector(c, part, a, loop, times));
+    }
+    return most;
+}
+
 static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 times, bool *by_hand) {
     bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
     f64 together = loop_turns_together(loads_of_turn(part, loop), times);
+    f64 far = case_part_together(hit->c, copies, together) * gain_in_sectors(hit->c, part, loop, times);
     u32 loads = 0;
     if (!loop_is_sequence(part, loop) || loop_ends_by_data(part, loop)) return 0;
     for (u32 i = 0; i < part->access_count; i++) {
@@ -250,7 +274,7 @@ static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 t
         if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !access_goes_ahead(part, a, loop)) continue;
         if (access_is_carried(part, a, loop) || (kept_back && only_such_stores(part, loop, access_is_shared(a))))
             continue;
-        f64 gone = access_is_global(a) ? case_part_together(hit->c, copies, together) : 1 - 1.0 / times;
+        f64 gone = access_is_global(a) ? far : 1 - 1.0 / times;
         bool waits = hit_blamed(hit, part, a->pc, RESULTS, gone) > 0;
         loads += waits;
         *by_hand |= waits && kept_back;
