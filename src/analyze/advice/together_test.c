@@ -310,6 +310,27 @@ static void bytes_that_are_joined_are_not_narrow(void **state) {
     assert_int_equal(wider_accesses(BYTES("3", BYTE(0) BYTE(1) BYTE(2)), "Let a thread take"), 1);
 }
 
+#define SHORTS                                                                                                     \
+    BEGIN "mul.wide.s32 %rd4, %r4, 2; add.s64 %rd5, %rd1, %rd4; ld.global.u16 %r6, [%rd5]; add.s32 %r6, %r6, 7;\n" \
+          "add.s64 %rd6, %rd2, %rd4; st.global.u16 [%rd6], %r6; ret;"
+
+static bool shorts_are_taken(f64 waves, const char *many) {
+    Sampled s;
+    sample(&s, SHORTS);
+    s.subject.view.occupancy.waves = waves;
+    const Hit *hit = ask(&s, "vectorised-access");
+    bool found = hit && strstr(hit->what, many);
+    forget(&s);
+    return found;
+}
+
+// As wide as accesses can be, unless too few threads would be left.
+static void shorts_are_taken_by_sixteen_bytes(void **state) {
+    (void)state;
+    assert_true(shorts_are_taken(20, "take 8 elements"));
+    assert_true(shorts_are_taken(3, "take 2 elements"));
+}
+
 // Half of a structure is loaded ahead of a branch to a long way, half behind where that comes back; `also` stores.
 #define HALVES(also)                                                                                      \
     BEGIN "mul.wide.s32 %rd4, %r4, 16; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r6, [%rd5]; "             \
@@ -372,6 +393,7 @@ int main(void) {
                                        cmocka_unit_test(kinds_fit_a_byte),
                                        cmocka_unit_test(numbers_fit_where_their_maximum_does),
                                        cmocka_unit_test(bytes_that_are_joined_are_not_narrow),
+                                       cmocka_unit_test(shorts_are_taken_by_sixteen_bytes),
                                        cmocka_unit_test(bytes_that_others_take_are_not_scattered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

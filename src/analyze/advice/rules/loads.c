@@ -713,7 +713,9 @@ static f64 sooner(const AdviceCase *c, u32 loop, u32 times) {
 #define MOSTLY_WAITS 0.5  // of the samples: else words are not what a kernel is slow for
 
 static void take_several(AdviceCase *c, const CasePart *part, u32 loop) {
-    u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
+    u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = bytes == 1 ? WORD : WIDEST, times;
+    if (bytes == 2 && !is_enough(c, part, loop, wide / bytes)) wide = WORD;
+    times = wide / bytes;
     Bitset data;
     f64 fraction = 1 - 1.0 / times;
     u32 pieces = times < 2 ? 0 : access_pieces(part, case_access(part, at));
