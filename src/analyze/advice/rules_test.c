@@ -681,7 +681,7 @@ static void turns_over_the_grid_take_several_elements(void **state) {
     assert_true(widens(COPY_LOOP("mov.u32 %r9, 256;")));          // two CTAs, as the compiler knows
     assert_false(widens(COPY_LOOP("mov.u32 %r9, 1;")));           // the next lane's
     assert_false(widens(COPY_LOOP("mov.u32 %r9, 192;")));         // what others have as well
-    assert_false(widens(COPY_LOOP("mov.u32 %r9, %r5;")));         // a pitch: other rows
+    assert_true(widens(COPY_LOOP("mov.u32 %r9, %r5;")));          // a pitch: neighbours of each row
 }
 
 // A number loaded for the thread's row, or by each thread for itself, to which its column is added.

@@ -314,9 +314,15 @@ static void bytes_that_are_joined_are_not_narrow(void **state) {
     BEGIN "mul.wide.s32 %rd4, %r4, 2; add.s64 %rd5, %rd1, %rd4; ld.global.u16 %r6, [%rd5]; add.s32 %r6, %r6, 7;\n" \
           "add.s64 %rd6, %rd2, %rd4; st.global.u16 [%rd6], %r6; ret;"
 
-static bool shorts_are_taken(f64 waves, const char *many) {
+// The same place of many planes.
+#define PLANES(step)                                                                           \
+    BEGIN "cvt.s64.s32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; mov.u32 %r7, 0; mov.u32 %r8, 0;\n" \
+          "turn: ld.global.u8 %r6, [%rd5]; add.s32 %r7, %r7, %r6; add.s64 %rd5, %rd5, " step   \
+          ";\nadd.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.shared.u32 [tile], %r7; ret;"
+
+static bool are_taken(const char *body, f64 waves, const char *many) {
     Sampled s;
-    sample(&s, SHORTS);
+    sample(&s, body);
     s.subject.view.occupancy.waves = waves;
     const Hit *hit = ask(&s, "vectorised-access");
     bool found = hit && strstr(hit->what, many);
@@ -327,8 +333,15 @@ static bool shorts_are_taken(f64 waves, const char *many) {
 // As wide as accesses can be, unless too few threads would be left.
 static void shorts_are_taken_by_sixteen_bytes(void **state) {
     (void)state;
-    assert_true(shorts_are_taken(20, "take 8 elements"));
-    assert_true(shorts_are_taken(3, "take 2 elements"));
+    assert_true(are_taken(SHORTS, 20, "take 8 elements"));
+    assert_true(are_taken(SHORTS, 3, "take 2 elements"));
+}
+
+// Threads that have several elements have them of all planes.
+static void elements_of_planes_are_neighbours(void **state) {
+    (void)state;
+    assert_true(are_taken(PLANES("1048576"), 20, "take 4 elements"));
+    assert_false(are_taken(PLANES("4"), 20, "take 4 elements"));  // what the next lanes have
 }
 
 // Half of a structure is loaded ahead of a branch to a long way, half behind where that comes back; `also` stores.
@@ -394,6 +407,7 @@ int main(void) {
                                        cmocka_unit_test(numbers_fit_where_their_maximum_does),
                                        cmocka_unit_test(bytes_that_are_joined_are_not_narrow),
                                        cmocka_unit_test(shorts_are_taken_by_sixteen_bytes),
+                                       cmocka_unit_test(elements_of_planes_are_neighbours),
                                        cmocka_unit_test(bytes_that_others_take_are_not_scattered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

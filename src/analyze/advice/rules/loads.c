@@ -627,11 +627,22 @@ static bool strides_on(const AdviceCase *c, const CasePart *part, const CaseAcce
     return of_threads > 0 && step >= of_threads && fmod(step, of_threads) == 0;
 }
 
-// Neighbouring lanes access neighbouring elements, once each, in this loop (WL_NONE: in none); an element may be
-// several words.
+// Turns go on to other rows or planes: by an argument, or behind all that the grid's threads have of this one.
+static bool goes_over_planes(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    f64 of_threads = l ? (f64)a->affine->stride[0] * l->block[0] * l->grid[0] : INFINITY;
+    f64 step = fabs(step_of_threads(c, part, a, loop));
+    return (step <= 0 || step >= of_threads) && !strides_on(c, part, a, loop);
+}
+
+// Neighbouring lanes access neighbouring elements, once each, in this loop (WL_NONE: in none, or one over planes); an
+// element may be several words.
 static bool is_dense(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
-    bool here = can_widen(a) && part->insns[a->pc].loop == loop && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
+    u32 within = part->insns[a->pc].loop;
+    bool here =
+        can_widen(a) && (within == loop || loop == WL_NONE) && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
     if (!here || a->affine->stride[0] <= 0 || a->affine->stride[0] > WIDEST) return false;
+    if (within != loop && !goes_over_planes(c, part, a, within)) return false;
     return (loop == WL_NONE || strides_on(c, part, a, loop)) && access_pieces(part, a) > 0;
 }
 
