@@ -553,7 +553,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     if (branch || spin || sync) w->held_by = op->pc;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + taken_latency(sm->gpu, op);
-    if (sync && sm->gpu->sync_latency) {
+    if (sync && op->kind != TIME_SYNC && sm->gpu->sync_latency) {
         w->until[PART_WAIT] = w->until[PART_FETCH] = cycle + sm->gpu->branch_latency;
         return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;
     }
@@ -634,7 +634,8 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     }
     if (op->kind == TIME_SYNC && w->arrivals) {
         w->arrivals--;
-        plan(sm, w, cycle + 1, cycle + 1, STALL_WAIT, WL_NONE);
+        w->held_by = op->pc;
+        plan(sm, w, cycle + 1, cycle + 1 + sm->gpu->sync_latency, STALL_BRANCH_RESOLVING, WL_NONE);
         return true;
     }
     if (op->kind == TIME_SLOW && issue_subroutine(sm, w, op, cycle)) return true;
