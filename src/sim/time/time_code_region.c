@@ -62,7 +62,8 @@ static bool leads_to(const Region *r, u32 c) {
         const FlowBlock *block = &cfg->blocks[b];
         for (u32 k = 0; k < block->succ_count; k++) {
             u32 succ = cfg->edges[block->succs + k];
-            bool to_side = succ > b && succ < c && (b == from || r->f->predicated[succ]);  // a jump to one that is not issued
+            bool to_side =
+                succ > b && succ < c && (b == from || r->f->predicated[succ]);  // a jump to one that is not issued
             if (succ != c && !to_side) return false;
         }
         if (block->leaves) return false;
