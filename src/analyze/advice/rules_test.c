@@ -663,16 +663,19 @@ static void what_a_list_leads_to_is_loaded_ahead(void **state) {
           "more: ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+1048576], %f1; add.s64 %rd3, %rd3, %rd4;\n" \
           "add.s32 %r4, %r4, %r9; setp.lt.s32 %p1, %r4, %r5; @%p1 bra more; ret;"
 
-static bool widens(const char *body) {
+static bool widens_with(const char *body, f64 waves) {
     Sampled s;
     wait_for_load = 2000;
     sample(&s, body);
     wait_for_load = 200;
+    s.subject.view.occupancy.waves = waves;
     const Hit *hit = ask(&s, "vectorised-access");
     bool found = hit && strstr(hit->what, "accesses of 16 bytes");
     forget(&s);
     return found;
 }
+
+static bool widens(const char *body) { return widens_with(body, 0); }
 
 static void turns_over_the_grid_take_several_elements(void **state) {
     (void)state;
@@ -681,7 +684,11 @@ static void turns_over_the_grid_take_several_elements(void **state) {
     assert_true(widens(COPY_LOOP("mov.u32 %r9, 256;")));          // two CTAs, as the compiler knows
     assert_false(widens(COPY_LOOP("mov.u32 %r9, 1;")));           // the next lane's
     assert_false(widens(COPY_LOOP("mov.u32 %r9, 192;")));         // what others have as well
-    assert_true(widens(COPY_LOOP("mov.u32 %r9, %r5;")));          // a pitch: neighbours of each row
+    // A pitch: other rows, which are no turns to be joined; of each row a thread could have neighbours, as long as
+    // enough threads are left. Fewer turns need none.
+    assert_false(widens_with(COPY_LOOP("mov.u32 %r9, %r5;"), 2));
+    assert_true(widens_with(COPY_LOOP("mov.u32 %r9, %r5;"), 20));
+    assert_true(widens_with(COPY_LOOP("mov.u32 %r9, %r3;"), 2));
 }
 
 // A number loaded for the thread's row, or by each thread for itself, to which its column is added.

@@ -3,7 +3,7 @@
 // (bench/hwref/h200-cta-ends.tsv, bench/micro/cta_ends.cu, of which these are the kernels with fewer turns).
 #include <math.h>
 
-#include "sim/device_testing.h"
+#include "sim/time/loop_testing.h"
 
 enum { CTAS = 8, TURNS = 400, TEXT = 4096, BETWEEN_STARTS = 29 /* cycles, as 131 other SMs get one each meanwhile */ };
 
@@ -55,34 +55,27 @@ typedef struct Times {
 
 static void play(const char *turn, u32 threads, f64 ends[CTAS]) {
     char text[TEXT];
-    TestDevice d = {0};
-    SimKernel *kernel;
-    SimLaunchResult result = {0};
+    Times times[CTAS];
     write_kernel(text, turn);
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    d.gpu.sms = 1;
-    d.gpu.cta_interval = BETWEEN_STARTS;
-    DevicePtr out = device_memory(&d, NULL, sizeof(Times) * CTAS);
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
-    SimLaunch launch = {.kernel = kernel, .grid = {CTAS, 1, 1}, .block = {threads, 1, 1}, .params = &out};
-    if (sim_launch(d.sim, &launch, &result, &d.diag) != STATUS_OK) device_show(&d), fail();
-    const Times *times = device_view(&d, out, sizeof *times * CTAS);
+    loop_run(&(LoopTest){.text = text,
+                         .kernel = "k",
+                         .sms = 1,
+                         .ctas = CTAS,
+                         .cta_interval = BETWEEN_STARTS,
+                         .threads = threads,
+                         .launches = 1,
+                         .bytes = sizeof times},
+             times);
     for (u32 i = 0; i < CTAS; i++)
         ends[i] = (f64)(times[i].end - times[0].begin) / (f64)(times[0].end - times[0].begin);
-    device_close(&d);
 }
 
 // What the H200's note says: the ends of eight CTAs over the first one's.
 static void read_h200(const char *kind, u32 threads, f64 ends[CTAS]) {
-    char name[64], line[256];
-    FILE *file = fopen("bench/hwref/h200-cta-ends.tsv", "r");
-    assert_non_null(file);
-    size_t length = (size_t)snprintf(name, sizeof name, "cta_ends/%s/%u/spread\t", kind, threads);
-    bool found = false;
-    while (!found && fgets(line, sizeof line, file)) found = strncmp(line, name, length) == 0;
-    fclose(file);
-    assert_true(found);
-    assert_int_equal(sscanf(strrchr(line, '\t'), "%lf %lf %lf %lf %lf %lf %lf %lf", &ends[0], &ends[1], &ends[2],
+    char name[64], row[256];
+    snprintf(name, sizeof name, "cta_ends/%s/%u/spread", kind, threads);
+    hwref_row("h200-cta-ends.tsv", name, row, sizeof row);
+    assert_int_equal(sscanf(strrchr(row, '\t'), "%lf %lf %lf %lf %lf %lf %lf %lf", &ends[0], &ends[1], &ends[2],
                             &ends[3], &ends[4], &ends[5], &ends[6], &ends[7]),
                      CTAS);
 }

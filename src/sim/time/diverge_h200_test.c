@@ -3,7 +3,6 @@
 // bench/micro/diverge.cu): a turn of a loop around a side of 16 multiply-adds that all lanes, none or half of them
 // take.
 #include <math.h>
-#include <stdlib.h>
 
 #include "sim/time/loop_testing.h"
 
@@ -28,20 +27,10 @@ static u64 play(u32 turns, u32 lanes) {
 
 static f64 turn_of(u32 lanes) { return (f64)(play(TURNS + MORE_TURNS, lanes) - play(TURNS, lanes)) / MORE_TURNS; }
 
-static f64 read_h200(const char *lanes) {
-    char name[64], line[256];
-    f64 value = 0;
-    FILE *file = fopen("bench/hwref/h200-diverge.tsv", "r");
-    assert_non_null(file);
-    size_t length = (size_t)snprintf(name, sizeof name, "diverge/one/%s/1\t", lanes);
-    while (fgets(line, sizeof line, file))
-        if (!strncmp(line, name, length)) value = strtod(line + length, NULL);
-    fclose(file);
-    return value;
-}
-
 static f64 compare(const char *name, u32 lanes) {
-    f64 here = turn_of(lanes), there = read_h200(name);
+    char row[64];
+    snprintf(row, sizeof row, "diverge/one/%s/1", name);
+    f64 here = turn_of(lanes), there = hwref_value("h200-diverge.tsv", row);
     print_message("%s: %.1f cycles, an H200 %.1f\n", name, here, there);
     assert_true(fabs(here / there - 1) < 0.1);
     return here;

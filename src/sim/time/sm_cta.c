@@ -40,14 +40,12 @@ static u32 take_place(Sm *sm, TimeCta *cta, u32 index) {
     return best;
 }
 
-// `before`: the CTA that was there before it.
-static void choose_places(Sm *sm, TimeCta *cta, const TimeCta *before, u32 warps) {
-    u32 count = sm->scheduler_count;
-    cta->placed = warps;
-    cta->first_place = before->first_place;
-    if (warps % count && before->placed == warps) return;
-    cta->first_place = sm->first_place;
-    sm->first_place = (sm->first_place + warps + (warps % count == 0)) % count;
+// The scheduler of the first warp. `place`: as the CTA left it that was there before.
+static u32 first_place(Sm *sm, const TimeCta *place, u32 warps) {
+    u32 count = sm->scheduler_count, first = sm->first_place;
+    if (warps % count && place->placed == warps) return place->first_place;
+    sm->first_place = (first + warps + (warps % count == 0)) % count;
+    return first;
 }
 
 void sm_leave_places(Sm *sm, const TimeCta *cta) {
@@ -128,22 +126,23 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
     TRY(grid_cta_start(s->run->grid, front, s->linear));
     while (sm->ctas[at].used) at++;
     TimeCta *cta = &sm->ctas[at];
-    const TimeCta before = *cta;
+    u32 first = first_place(sm, cta, front->warp_count);
     *cta = (TimeCta){.run = s->run,
                      .front = front,
                      .slot_group = s->slot_group,
                      .linear = s->linear,
                      .used = true,
                      .threads = front->threads,
-                     .serial = before.serial + 1,
-                     .came = ++sm->ctas_came};
+                     .serial = cta->serial + 1,
+                     .came = ++sm->ctas_came,
+                     .first_place = first,
+                     .placed = front->warp_count};
     cta->warps_left = front->warp_count;
     cta->share = SM_SHARE / s->run->limit;
     account_residents(sm, start > sm->integrated ? start : sm->integrated);
     sm->resident_ctas++;
     sm->resident_warps += front->warp_count;
     sm->counters[SMC_CTAS_STARTED]++;
-    choose_places(sm, cta, &before, front->warp_count);
     for (u32 i = 0; i < front->warp_count; i++) TRY(start_warp(sm, cta, i, start + i * sm->gpu->warp_start));
     return STATUS_OK;
 }

@@ -122,8 +122,7 @@ static void miss_free(Sm *sm, u32 at) {
     sm->free_misses = at;
 }
 
-// When a line takes its place in the L1: the values of l1_fill.
-enum { L1_FILL_PENDING, L1_FILL_LATE, L1_FILL_LOSES };
+typedef enum L1Fill { L1_ASKED, L1_COME, L1_LENT } L1Fill;  // the words of l1_fill
 
 void sm_wait(Sm *sm, u32 *list, u32 ticket, u32 sectors) {
     u32 at = sm->free_waiters;
@@ -150,14 +149,15 @@ static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
     sm->tickets.data[ticket].remaining += sector_count(sectors);
 }
 
-// With l1_fill a line has its place from when its first data come, or has lost it since it was asked for: so many lines
-// of a set as there are may be under way.
+// Unless it is kept for it a line has its place from when its first data come, or has lost it since it was asked for,
+// so many lines of a set as there are may be under way. Who asks for one that lost it waits for the same data, which
+// stay.
 static void keep_sectors(Sm *sm, Cache *cache, Miss *m, u32 sectors) {
     CacheVictim victim = {0};
     u32 kept = m->kept & sectors;
     if (!kept) return;
     m->kept &= ~kept;
-    if (sm->gpu->l1_fill == L1_FILL_LOSES && !cache_has(cache, m->line)) return;
+    if (sm->gpu->l1_fill == L1_LENT && !cache_has(cache, m->line)) return;
     (void)cache_reserve(cache, m->line, kept, m->owner, &victim);  // nothing is pending in it for long
     sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
 }
@@ -222,13 +222,12 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
         look.hit |= there, look.miss &= ~there;
     }
     Miss *m = keep && (look.pending || look.miss) ? miss_find(sm, line) : NULL;
-    if (m && (look.present || sm->gpu->l1_fill != L1_FILL_LOSES))
-        look.pending |= look.miss & m->kept, look.miss &= ~m->kept;
+    if (m && (look.present || sm->gpu->l1_fill != L1_LENT)) look.pending |= look.miss & m->kept, look.miss &= ~m->kept;
     if (look.miss) {
         u32 room = (u32)sm->gpu->l1_mshrs - sm->sectors_under_way;
         CacheVictim victim = {0};
         if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && !miss_fits(sm))) return false;
-        bool at_once = keep && sm->gpu->l1_fill == L1_FILL_PENDING, early = keep && sm->gpu->l1_fill != L1_FILL_LATE;
+        bool at_once = keep && sm->gpu->l1_fill == L1_ASKED, early = keep && sm->gpu->l1_fill != L1_COME;
         if (early && !cache_reserve(cache, line, at_once ? look.miss : 0, a->op->pc, &victim)) return false;
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
         if (!m) m = miss_new(sm, line), m->owner = a->op->pc;

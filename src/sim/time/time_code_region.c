@@ -82,11 +82,14 @@ static bool is_side(const Region *r, u32 c) {
     return true;
 }
 
+static bool has_room(const Region *r, u32 b) {
+    return b - r->head < REGION_PARTS && block_at(r, b)->pc_end - block_at(r, r->head)->pc <= REGION_INSNS;
+}
+
 // Whether block `b`, the next one, belongs to the region.
 static bool belongs(const Region *r, u32 b) {
     const TimeFunc *f = r->f;
     if (!can_be_part(r, b) || !goes_on(r, b - 1)) return false;
-    if (block_at(r, b)->pc_end - block_at(r, r->head)->pc > REGION_INSNS) return false;
     u32 c = flow_block(r, b), before = flow_block(r, b - 1);
     if (c == before) return !f->speculated[c];
     if (f->closes[c] || !is_entered_from(r, c)) return false;
@@ -99,13 +102,14 @@ static bool is_optional(const Region *r, u32 b) {
 }
 
 static void grow(Region *r, u32 end) {
-    while (r->next < end && r->next - r->head < REGION_PARTS && belongs(r, r->next)) {
+    for (; r->next < end && belongs(r, r->next); r->next++) {
+        if (!has_room(r, r->next)) {
+            // Sides come with what decides on them.
+            if (is_optional(r, r->next) && r->required > r->head) r->next = r->required;
+            return;
+        }
         if (!is_optional(r, r->next)) r->required = r->next;
-        r->next++;
     }
-    // Sides that there is no room for come with what decides on them.
-    bool full = r->next - r->head == REGION_PARTS && r->next < end && is_optional(r, r->next);
-    if (full && r->required > r->head) r->next = r->required;
 }
 
 void time_join(TimeFunc *f) {

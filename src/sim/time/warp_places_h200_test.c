@@ -3,9 +3,8 @@
 // warp_places.cu): CTAs of which only the first warp has work, so that it takes as long as one scheduler has many of
 // them.
 #include <math.h>
-#include <stdlib.h>
 
-#include "sim/device_testing.h"
+#include "sim/time/loop_testing.h"
 
 enum { OPS = 4096, TEXT = 1 << 14, SHARED = 227 << 10, ROUNDS = 4, MOST_CTAS = 64, BETWEEN_STARTS = 29 /* cycles */ };
 
@@ -37,39 +36,29 @@ static void write_kernel(char *text, u32 ctas) {
 // In warps that one scheduler has: from the first begin to the last end.
 static f64 play(u32 warps, u32 ctas, u32 rounds) {
     char text[TEXT];
-    TestDevice d = {0};
-    SimKernel *kernel;
-    SimLaunchResult result = {0};
+    u64 times[2 * MOST_CTAS], end = 0;
     write_kernel(text, ctas);
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    d.gpu.sms = 1;
-    d.gpu.cta_interval = BETWEEN_STARTS;
-    DevicePtr out = device_memory(&d, NULL, 16 * MOST_CTAS);
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
-    SimLaunch launch = {.kernel = kernel, .grid = {ctas * rounds, 1, 1}, .block = {32 * warps, 1, 1}, .params = &out};
-    if (sim_launch(d.sim, &launch, &result, &d.diag) != STATUS_OK) device_show(&d), fail();
-    const u64 *times = device_view(&d, out, 16 * MOST_CTAS);
-    u64 begin = times[0], end = 0;
+    loop_run(&(LoopTest){.text = text,
+                         .kernel = "k",
+                         .sms = 1,
+                         .ctas = ctas * rounds,
+                         .cta_interval = BETWEEN_STARTS,
+                         .threads = 32 * warps,
+                         .launches = 1,
+                         .bytes = sizeof times},
+             times);
+    u64 begin = times[0];
     for (u32 i = 0; i < ctas * rounds; i++) {
         if (times[2 * i] < begin) begin = times[2 * i];
         if (times[2 * i + 1] > end) end = times[2 * i + 1];
     }
-    device_close(&d);
     return (f64)(end - begin) / OPS;
 }
 
 static f64 read_h200(u32 warps, u32 ctas, u32 rounds) {
-    char name[64], line[256];
-    f64 value = 0;
-    FILE *file = fopen("bench/hwref/h200-warp-places.tsv", "r");
-    assert_non_null(file);
-    size_t length =
-        (size_t)snprintf(name, sizeof name, "warp_places/%u/%u/first%s\t", warps, ctas, rounds > 1 ? "/later" : "");
-    while (fgets(line, sizeof line, file))
-        if (!strncmp(line, name, length)) value = strtod(line + length, NULL);
-    fclose(file);
-    assert_true(value > 0);
-    return value;
+    char name[64];
+    snprintf(name, sizeof name, "warp_places/%u/%u/first%s", warps, ctas, rounds > 1 ? "/later" : "");
+    return hwref_value("h200-warp-places.tsv", name);
 }
 
 // Places of others: CTAs of three warps of which fewer are resident come out up to 19 % apart (h200-warp-places.tsv,

@@ -721,12 +721,18 @@ static f64 sooner(const AdviceCase *c, u32 loop, u32 times) {
     return short_grid ? c->load.busy[RESOURCE_LAUNCH] * (1 - 1.0 / times) : 0;
 }
 
+// As wide as accesses can be, but words of what is narrower where too few threads would be left, and of bytes, each of
+// which takes arithmetic of its own: so wide are the known pairs' (examples/advice: threshold, angiograms, oil_slicks
+// of bytes, concertos and jingles of two).
+static u32 width_for(const AdviceCase *c, const CasePart *part, u32 loop, u32 bytes) {
+    bool narrow = bytes == 1 || (bytes < WORD && !is_enough(c, part, loop, WIDEST / bytes));
+    return narrow ? WORD : WIDEST;
+}
+
 #define MOSTLY_WAITS 0.5  // of the samples: else words are not what a kernel is slow for
 
 static void take_several(AdviceCase *c, const CasePart *part, u32 loop) {
-    u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = bytes == 1 ? WORD : WIDEST, times;
-    if (bytes == 2 && !is_enough(c, part, loop, wide / bytes)) wide = WORD;
-    times = wide / bytes;
+    u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = width_for(c, part, loop, bytes), times = wide / bytes;
     Bitset data;
     f64 fraction = 1 - 1.0 / times;
     u32 pieces = times < 2 ? 0 : access_pieces(part, case_access(part, at));

@@ -5,8 +5,8 @@
 
 #include "analyze/advice/rule.h"
 
-enum { SECTOR = 32 };  // bytes
 enum {
+    SECTOR = 32 /* bytes */,
     MOST_INSNS = 1024 /* of the unrolled body */,
     MOST_TIMES = 8 /* turns of the source's loop in one */,
     LEAST_TRIPS = 4
