@@ -8,7 +8,10 @@
 #include "base/status.h"
 #include "base/types.h"
 
-typedef enum CacheReplacement { CACHE_LRU, CACHE_FIFO } CacheReplacement;
+// Of a set the line goes that was used least recently; that came first; or that is thought to be wanted last, by two
+// bits: soon, if it was found again, less soon the more lines had to go since (RRIP; up to 64 ways); of several the
+// least recently used.
+typedef enum CacheReplacement { CACHE_LRU, CACHE_FIFO, CACHE_RRIP } CacheReplacement;
 
 typedef struct CacheConfig {
     u64 size;          // bytes; 0: there is no cache, every probe misses and what is written to it leaves it at once
@@ -22,7 +25,8 @@ typedef struct CacheConfig {
     bool in_part;      // how much of a sector was written is kept (cache_write)
     bool words;        // which words of a sector were written is kept (cache_store); four sectors of eight words
     u32 sets;          // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
-                       // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
+                       // lines; `size` lines in all, in whatever sets: when all are taken, a set that has room for
+                       // one more gets that of another set. Chosen as an H200's L1 does (cache.c)
     bool hashed;     // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                      // evenly
     bool uneven;     // ... but for a few of them: not all sets get as many

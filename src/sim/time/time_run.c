@@ -2,26 +2,18 @@
 // A kernel on the timed machine, from its launch to its result.
 #include <stdlib.h>
 
+#include "sim/time/l1_size.h"
 #include "sim/time/machine.h"
 #include "sim/time/sample.h"
 
-// Shared memory that an SM sets aside, from the L1's array: the steps of the CUDA Programming Guide, compute capability
-// 9.0 (fewer of them exist before).
-static const u32 carve_outs[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
-
 static u32 least_of(u64 a, u64 b) { return (u32)(a < b ? a : b); }
 
-static u64 l1_size(const GpuModel *gpu, const TimeRun *run) {
-    if (!gpu->l1_unified) return gpu->l1_size;
+static u64 l1_size_of(const GpuModel *gpu, const TimeRun *run) {
     const Grid *g = run->grid;
-    u64 bytes = g->program->shared_bytes + g->dynamic_shared, needed = 0;
-    if (bytes) needed = least_of(run->limit, run->fit) * (bytes + gpu->shared_reserved);
-    u64 wanted = gpu->shared_per_sm * g->carve_out / 100;  // bench/hwref/h200-carveout.tsv
-    if (wanted > needed) needed = wanted;
-    for (u32 i = 0; i < WL_COUNT(carve_outs); i++)
-        if (carve_outs[i] * 1024ull >= needed && carve_outs[i] * 1024ull < gpu->l1_size)
-            return gpu->l1_size - carve_outs[i] * 1024ull;
-    return gpu->l1_size > gpu->shared_per_sm ? gpu->l1_size - gpu->shared_per_sm : 0;
+    return l1_size(gpu, (L1Shape){.shared = g->program->shared_bytes + g->dynamic_shared,
+                                  .threads = g->block[0] * g->block[1] * g->block[2],
+                                  .ctas = least_of(run->limit, run->fit),
+                                  .carve_out = g->carve_out});
 }
 
 // Whether anything may be executed without being simulated cycle by cycle.
@@ -101,7 +93,7 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     TRY(find_host_memory(m));
     if (m->runs.len == 0) {
         if (m->sim->config.flush_caches) time_flush(m);
-        m->l1_bytes = l1_size(m->gpu, run);
+        m->l1_bytes = l1_size_of(m->gpu, run);
         for (u32 i = 0; i < m->sm_count; i++)
             if (m->sms[i].furnished) TRY(sm_set_l1(&m->sms[i], m->l1_bytes));
     }
