@@ -305,6 +305,12 @@ static const FlowOperand *literal_operand_of(const TimeFunc *f, u32 insn) {
     return time_uses(f, insn) + (time_form(f, insn)->op == OP_MAD_INT ? 1u : in->uses - 1u);
 }
 
+// A byte of several that were loaded at once becomes a number.
+static bool is_byte_of_more(const TimeFunc *f, u32 insn) {
+    const FlowOperand *byte = time_uses(f, insn);
+    return time_form(f, insn)->op == OP_CVT_F && time_is_part(f, byte) && time_bits(f, f->sole_def[byte->id], 0) == 8;
+}
+
 TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *uses = time_uses(f, insn);
@@ -316,7 +322,7 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (bitset_has(&f->same_division, insn)) return VARIANT_DIVISION;
     if (bitset_has(&f->same_divisor, insn)) return VARIANT_DIVISOR;
     if (f->divided && f->divided[insn] != WL_NONE) return VARIANT_DIVIDED;
-    if (time_is_narrow(f, insn)) return VARIANT_NARROW;
+    if (time_is_narrow(f, insn) || is_byte_of_more(f, insn)) return VARIANT_NARROW;
     if (time_has_word(f, insn)) return VARIANT_WORD;
     u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
     if (is_bytes(f, insn) || (def != WL_NONE && time_takes_bytes(f, insn, def))) return VARIANT_BYTES;

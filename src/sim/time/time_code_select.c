@@ -80,6 +80,14 @@ static bool is_unmasked_half(const TimeFunc *f, const FlowOperand *half) {
     }
 }
 
+// Some of a register's bits: an element of a vector that was loaded, or of a register that is taken apart. It takes a
+// PRMT to extend it, where loads of a single one extend it.
+bool time_is_part(const TimeFunc *f, const FlowOperand *value) {
+    u32 def = value->kind == FLOW_VALUE ? f->sole_def[value->id] : WL_NONE;
+    if (def == WL_NONE || f->code->insns[def].defs < 2 || time_bits(f, def, 0) > 32) return false;
+    return time_op(f, def) == OP_MOV_UNPACK || (f->code->insns[def].is_load && time_bits(f, def, 0) < 32);
+}
+
 // A register of another width or type whose bits are the same, or the lower ones.
 static bool is_free_conversion(const TimeFunc *f, u32 insn) {
     const Form *form = time_form(f, insn);
@@ -88,7 +96,7 @@ static bool is_free_conversion(const TimeFunc *f, u32 insn) {
     bool is_signed = ptx_types[form->types[1]].class == TYPE_CLASS_SINT;
     if (to == 64 && time_makes_lower(f, insn)) to = 32;
     if (to <= from) return to >= 16;
-    if (from == 16 && is_unmasked_half(f, time_uses(f, insn))) return false;
+    if (from == 16 && (is_unmasked_half(f, time_uses(f, insn)) || time_is_part(f, time_uses(f, insn)))) return false;
     return !is_signed && from >= 16;
 }
 
@@ -112,7 +120,7 @@ static bool is_free_pack(const TimeFunc *f, u32 insn) {
 // The value before it was extended by a load: those fill the register.
 static bool is_loaded_narrow(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
-    if (use->kind != FLOW_VALUE || f->sole_def[use->id] == WL_NONE) return false;
+    if (use->kind != FLOW_VALUE || f->sole_def[use->id] == WL_NONE || time_is_part(f, use)) return false;
     u32 def = f->sole_def[use->id];
     return f->code->insns[def].is_load && time_bits(f, def, 0) <= time_bits(f, insn, 1) &&
            ptx_types[time_form(f, insn)->types[0]].bits <= 32;
@@ -157,6 +165,18 @@ static bool is_masked_later(const TimeFunc *f, u32 insn) {
            inserts_over(f, reader, f->code->operands[f->code->insns[insn].operands].id, (u32)mask->value);
 }
 
+// A mask of all bits that a byte or a half, loaded and extended, has.
+static bool is_masked_before(const TimeFunc *f, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
+    if (def == WL_NONE || uses[1].kind != FLOW_IMMEDIATE || time_op(f, def) != OP_CVT_INT) return false;
+    const FlowOperand *narrow = time_uses(f, def);
+    u32 load = narrow->kind == FLOW_VALUE ? f->sole_def[narrow->id] : WL_NONE;
+    if (load == WL_NONE || !f->code->insns[load].is_load || time_bits(f, load, 0) > 16) return false;
+    u64 bits = (1ull << time_bits(f, load, 0)) - 1;
+    return ptx_types[time_form(f, load)->types[0]].class != TYPE_CLASS_SINT && ((u64)uses[1].value & bits) == bits;
+}
+
 // The upper word of 64 bits.
 static bool takes_upper(const TimeFunc *f, u32 insn) {
     const FlowOperand *count = &time_uses(f, insn)[1];
@@ -186,7 +206,7 @@ static bool is_alias(const TimeFunc *f, u32 insn) {
     case OP_ABS_F64:
     case OP_NEG_HALF: return true;  // modifiers of a source
     case OP_NOT: return time_form(f, insn)->types[0] == TYPE_PRED;
-    case OP_AND: return is_masked_later(f, insn);
+    case OP_AND: return is_masked_later(f, insn) || is_masked_before(f, insn);
     case OP_SHR: return takes_upper(f, insn);
     case OP_CVT_F: return is_saturation(f, insn);
     case OP_CVT_INT: return is_free_conversion(f, insn) || is_loaded_narrow(f, insn);

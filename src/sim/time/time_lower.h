@@ -334,6 +334,7 @@ bool time_tests_bits(const TimeFunc *f, u32 insn, u32 def, u32 value);
 bool time_takes_bytes(const TimeFunc *f, u32 insn, u32 def);
 
 // time_code_select.c
+bool time_is_part(const TimeFunc *f, const FlowOperand *value);  // a half or byte of a register with others
 WL_MUST_USE Status time_select(TimeFunc *f);
 // The value that `value` is a name of as instruction `at` sees it; WL_NONE: a constant, *number (of a variable: the
 // offset from its begin).
