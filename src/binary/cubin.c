@@ -280,6 +280,17 @@ const CubinFunction *cubin_find_function(const Cubin *cubin, Str name) {
     return NULL;
 }
 
+u32 cubin_local_accesses(const Cubin *cubin, const CubinFunction *function) {
+    enum { BYTES = 16, OPCODE = 0xFFF, LDL = 0x983, STL = 0x387, VOLTA = 70 };  // [L] nvdisasm of sm_70 to sm_90
+    u32 count = 0;
+    if (cubin->sm < VOLTA) return 0;
+    for (u64 at = 0; at + BYTES <= function->code_size; at += BYTES) {
+        u32 opcode = (function->code[at] | (u32)function->code[at + 1] << 8) & OPCODE;
+        count += opcode == LDL || opcode == STL;
+    }
+    return count;
+}
+
 const CubinLine *cubin_find_line(const Cubin *cubin, const CubinFunction *function, u64 offset) {
     const CubinLine *found = NULL;
     u32 low = function->first_line, high = low + function->line_count;

@@ -63,6 +63,8 @@ typedef struct Cubin {
 WL_MUST_USE Status cubin_open(Cubin *cubin, const u8 *data, size_t size, const char *name, Diag *diag);
 void cubin_close(Cubin *cubin);
 const CubinFunction *cubin_find_function(const Cubin *cubin, Str name);  // NULL when absent
+// Loads and stores of local memory in its code, 0 for GPUs before Volta. What it calls is not counted.
+u32 cubin_local_accesses(const Cubin *cubin, const CubinFunction *function);
 // The row that covers a code offset; NULL when there is none.
 const CubinLine *cubin_find_line(const Cubin *cubin, const CubinFunction *function, u64 offset);
 

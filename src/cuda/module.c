@@ -14,8 +14,7 @@ typedef struct Instance {  // of a module on one device
     bool tried;
     cudaError_t error;
     SimModule *loaded;
-    Map registers;  // hash of a kernel's name -> registers, and from bit 32 on bytes of its frame: of the machine code
-                    // beside the PTX
+    Map code;  // hash of a kernel's name -> what the machine code beside the PTX says of it, packed
 } Instance;
 
 struct CudaModule {
@@ -38,13 +37,23 @@ static cudaError_t load_error(Status status) {
     }
 }
 
-static void note_registers(Instance *instance, const BinaryImage *image) {
+// A frame has up to 16 MiB; of more than 65,535 registers or accesses none is known to need telling apart.
+static u64 packed(SimMachineCode code) {
+    u64 registers = code.registers & 0xFFFF, accesses = code.local_accesses < 0xFFFF ? code.local_accesses : 0xFFFF;
+    return registers | accesses << 16 | (u64)code.frame << 32;
+}
+static SimMachineCode unpacked(u64 code) {
+    return (SimMachineCode){
+        .registers = code & 0xFFFF, .frame = (u32)(code >> 32), .local_accesses = code >> 16 & 0xFFFF};
+}
+
+static void note_code(Instance *instance, const BinaryImage *image) {
     Cubin cubin = {0};
     if (!image->cubin || cubin_open(&cubin, image->cubin, image->cubin_size, image->name, NULL) != STATUS_OK) return;
     for (u32 i = 0; i < cubin.functions.len; i++) {
         const CubinFunction *f = &cubin.functions.data[i];
-        u64 known = f->registers | (u64)f->local_size << 32;
-        if (f->is_entry && map_put(&instance->registers, hash_bytes(f->name, strlen(f->name)), known) != STATUS_OK)
+        u64 known = packed((SimMachineCode){f->registers, f->local_size, cubin_local_accesses(&cubin, f)});
+        if (f->is_entry && map_put(&instance->code, hash_bytes(f->name, strlen(f->name)), known) != STATUS_OK)
             break;  // the simulator's estimate is used then
     }
     cubin_close(&cubin);
@@ -75,7 +84,7 @@ static cudaError_t load_ptx(CudaContext *c, Instance *instance, const BinaryImag
     // Without its text the profile is of less use, but the program runs.
     if (sim_keep_text(instance->loaded, (Str){image->ptx, image->ptx_size}) != STATUS_OK)
         cuda_message(c, LOG_WARNING, "no memory to keep the code of %s for the profile", name);
-    note_registers(instance, image);
+    note_code(instance, image);
     note_target(c, image);
     return cudaSuccess;
 }
@@ -136,8 +145,8 @@ static cudaError_t prepare(CudaContext *c, CudaFunction *f, CudaKernel *kernel) 
     if (error != cudaSuccess) return error;
     Status status = sim_find_kernel(c->sim, instance->loaded, f->name, &kernel->kernel);
     if (status != STATUS_OK) return status == STATUS_NOT_FOUND ? cudaErrorInvalidDeviceFunction : cuda_error_of(status);
-    const u64 *known = map_get(&instance->registers, hash_bytes(f->name, strlen(f->name)));
-    if (known && (u32)*known) sim_kernel_set_code(kernel->kernel, (u32)*known, (u32)(*known >> 32));
+    const u64 *known = map_get(&instance->code, hash_bytes(f->name, strlen(f->name)));
+    if (known) sim_kernel_set_code(kernel->kernel, unpacked(*known));
     status = sim_kernel_prepare(c->sim, kernel->kernel, &kernel->info, &diag);
     if (status != STATUS_OK) cuda_message_diag(c, &diag);
     diag_free(&diag);
@@ -307,7 +316,7 @@ static void module_forget(CudaContext *c, CudaModule *module) {
     }
     vec_free(&module->functions);
     vec_free(&module->symbols);
-    for (u32 i = 0; module->instances && i < c->config.devices; i++) map_free(&module->instances[i].registers);
+    for (u32 i = 0; module->instances && i < c->config.devices; i++) map_free(&module->instances[i].code);
     mem_free(module->instances);
     binary_image_free(&module->image);
     for (u32 i = 0; i < c->modules.len; i++)
@@ -332,7 +341,7 @@ void modules_reset(CudaContext *c) {
         Instance *instance = module->instances ? &module->instances[cuda_thread()->device] : NULL;
         if (!instance || !instance->loaded) continue;
         sim_unload_module(c->sim, instance->loaded);
-        map_free(&instance->registers);
+        map_free(&instance->code);
         *instance = (Instance){0};
         for (u32 k = 0; k < module->functions.len; k++) {
             CudaFunction *f = module->functions.data[k];

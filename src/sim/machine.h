@@ -126,8 +126,7 @@ struct SimKernel {
     SimProgram *program;
     SimKernelInfo info;
     SimParam *params;
-    u32 registers_known;         // from the cubin, 0 = none
-    u32 frame_known;             // ... bytes of local memory of a thread, if registers are
+    SimMachineCode known;
     struct TimeCode *time_code;  // NULL: not timed yet
     u32 time_code_id;
     bool overran;  // accesses beyond an allocation that went on have been told

@@ -196,7 +196,7 @@ Status sim_kernel_prepare(Sim *sim, SimKernel *k, SimKernelInfo *info, Diag *dia
         k->info.target_sm = m->target_sm;
     }
     u32 limit = (u32)gpu->max_registers_per_thread;
-    k->info.registers = k->registers_known              ? k->registers_known
+    k->info.registers = k->known.registers              ? k->known.registers
                         : k->program->registers < 16    ? 16
                         : k->program->registers > limit ? limit
                                                         : k->program->registers;
@@ -204,7 +204,4 @@ Status sim_kernel_prepare(Sim *sim, SimKernel *k, SimKernelInfo *info, Diag *dia
     return STATUS_OK;
 }
 
-void sim_kernel_set_code(SimKernel *kernel, u32 registers, u32 frame) {
-    kernel->registers_known = registers;
-    kernel->frame_known = frame;
-}
+void sim_kernel_set_code(SimKernel *kernel, SimMachineCode known) { kernel->known = known; }

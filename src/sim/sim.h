@@ -233,8 +233,13 @@ typedef struct SimKernelInfo {
 } SimKernelInfo;
 // Prepares (lowers) the kernel. STATUS_UNSUPPORTED with a diag that names instruction and line when it cannot run.
 WL_MUST_USE Status sim_kernel_prepare(Sim *sim, SimKernel *kernel, SimKernelInfo *info, Diag *diag);
-// What the machine code beside the PTX says: registers, and bytes of local memory of a thread.
-void sim_kernel_set_code(SimKernel *kernel, u32 registers, u32 frame);
+// What the machine code beside the PTX says of a kernel.
+typedef struct SimMachineCode {
+    u32 registers;       // 0 = not known, neither is the rest
+    u32 frame;           // bytes of local memory of a thread
+    u32 local_accesses;  // instructions that load from it or store to it, if there is a frame; 0 = not known
+} SimMachineCode;
+void sim_kernel_set_code(SimKernel *kernel, SimMachineCode known);
 
 // --- launches -------------------------------------------------------------------------------------------------
 enum { SIM_MAX_CLUSTER = 16 };  // CTAs; 8 are portable

@@ -35,7 +35,7 @@ static void lower(SimModule *module, FuncRef func, const GpuModel *gpu, TextBuff
     Status status = program_build(module, func, &program, &diag);
     if (status != STATUS_OK && diag.errors == 0) abort();
     if (status == STATUS_OK) {
-        if (time_code_build(program, gpu, (TimeKnown){0}, &code) != STATUS_OK) abort();
+        if (time_code_build(program, gpu, (SimMachineCode){0}, &code) != STATUS_OK) abort();
         if (time_code_print(code, text) != STATUS_OK) abort();
         time_code_free(code);
         program_free(program);

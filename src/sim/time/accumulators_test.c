@@ -90,7 +90,7 @@ static u32 products_of(const TimeCode *code, const TimeBlock *block) {
 static void build(Built *b, const char *text) {
     device_open(&b->device, text);
     assert_int_equal(program_build(b->device.module, 0, &b->program, &b->device.diag), STATUS_OK);
-    assert_int_equal(time_code_build(b->program, &b->device.gpu, (TimeKnown){0}, &b->code), STATUS_OK);
+    assert_int_equal(time_code_build(b->program, &b->device.gpu, (SimMachineCode){0}, &b->code), STATUS_OK);
     b->loop = NULL;
     u32 most = 0;
     for (u32 i = 0; i < b->code->block_count; i++) {  // the one with most products

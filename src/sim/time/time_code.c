@@ -141,11 +141,11 @@ static void lower_free(TimeLower *lower) {
     mem_free(lower->block_of);
 }
 
-Status time_code_build(const SimProgram *program, const GpuModel *gpu, TimeKnown known, TimeCode **code) {
+Status time_code_build(const SimProgram *program, const GpuModel *gpu, SimMachineCode known, TimeCode **code) {
     return time_code_build_edited(program, gpu, known, (Str){0}, code);
 }
 
-Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, TimeKnown known, Str edits,
+Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, SimMachineCode known, Str edits,
                               TimeCode **code) {
     TimeLower lower = {.program = program, .module = program->module, .gpu = gpu, .known = known};
     Status status = time_read_edits(&lower, edits);

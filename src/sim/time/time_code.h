@@ -173,16 +173,12 @@ typedef struct TimeCode {
 // every branch target, and have at most TIME_BLOCK_MAX instructions.
 enum { TIME_BLOCK_MAX = 4096 };
 
-// What the machine code beside the PTX says of a kernel.
-typedef struct TimeKnown {
-    u32 registers;  // 0 = not known, neither is `frame`
-    u32 frame;      // bytes of a thread's local memory
-} TimeKnown;
-WL_MUST_USE Status time_code_build(const SimProgram *program, const GpuModel *gpu, TimeKnown known, TimeCode **code);
+WL_MUST_USE Status time_code_build(const SimProgram *program, const GpuModel *gpu, SimMachineCode known,
+                                   TimeCode **code);
 // ... with what an experiment changes: the edits of record/edit.h that are of this kernel. STATUS_INVALID: no such
 // list.
-WL_MUST_USE Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, TimeKnown known, Str edits,
-                                          TimeCode **code);
+WL_MUST_USE Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, SimMachineCode known,
+                                          Str edits, TimeCode **code);
 void time_code_free(TimeCode *code);
 
 #endif

@@ -17,7 +17,7 @@ static void print_module(TestDevice *d, TextBuffer *out) {
         SimProgram *program;
         TimeCode *code;
         assert_int_equal(program_build(d->module, i, &program, &d->diag), STATUS_OK);
-        assert_int_equal(time_code_build(program, &d->gpu, (TimeKnown){0}, &code), STATUS_OK);
+        assert_int_equal(time_code_build(program, &d->gpu, (SimMachineCode){0}, &code), STATUS_OK);
         flow_print(&text, "%s\n", module_text(m, m->funcs[i].name));
         assert_int_equal(text.status, STATUS_OK);
         assert_int_equal(time_code_print(code, out), STATUS_OK);

@@ -471,7 +471,7 @@ u32 time_spilled_bytes(const TimeFunc *f) {
 // Machine code says it itself: its frame is larger than the variables are. Without any, launch bounds do.
 u32 time_spill_limit(const TimeFunc *f, u32 pressure) {
     enum { NEEDED = 4 };
-    const TimeKnown *known = &f->lower->known;
+    const SimMachineCode *known = &f->lower->known;
     if (!f->function->is_entry) return 0;
     if (known->registers) return time_spilled_bytes(f) ? known->registers : 0;
     u32 limit = register_limit(f);

@@ -16,7 +16,8 @@ enum {
     LOOP_WEIGHT = 8,     // turns of a loop
     MOST_VALUES = 2048,  // that are spilled
     MOST_WORDS = 4,      // of one
-    MOST_MORE = 64       // registers
+    MOST_MORE = 64,      // registers
+    MOST_LESS = 32
 };
 
 typedef struct Touch {
@@ -323,17 +324,44 @@ static Status insert_moves(Spiller *s) {
     return STATUS_OK;
 }
 
-// Where machine code has a smaller frame ptxas needed fewer registers: as many more as that takes.
-static Status choose_known(Spiller *s, u32 limit, u32 frame) {
-    u32 low = limit, high = limit + MOST_MORE;
+static Status place_all(Spiller *s) {
+    s->moves.len = 0;
+    memset(s->before, 0xff, sizeof(u32) * s->f->ops.len);
+    memset(s->behind, 0xff, sizeof(u32) * s->f->ops.len);
+    for (u32 i = 0; i < s->chosen.len; i++) TRY(place_moves(s, s->chosen.data[i]));
+    return STATUS_OK;
+}
+
+// The values that are spilled with so many registers. By what is known of machine code, whether they are too many.
+static Status attempt(Spiller *s, u32 limit, u32 accesses, u32 frame, bool *many) {
     TRY(choose(s, limit));
-    if (place_slots(s) <= frame) return STATUS_OK;
+    u32 words = place_slots(s);
+    TRY(place_all(s));
+    *many = accesses ? s->moves.len > accesses : frame && words > frame;
+    return STATUS_OK;
+}
+
+static u32 own_accesses(const Spiller *s) {
+    u32 count = 0;
+    for (u32 i = 0; i < s->f->ops.len; i++) count += op_at(s, i)->space == SPACE_LOCAL;
+    return count;
+}
+
+// ptxas spills values in parts and keeps others in fewer registers than there are: the number of registers is what
+// makes as many accesses of it as the machine code has, or, if they are not known, the least that keeps to its frame.
+static Status choose_known(Spiller *s, u32 limit, u32 frame) {
+    u32 accesses = s->f->lower->known.local_accesses, own = own_accesses(s);
+    accesses = accesses > own ? accesses - own : 0;
+    bool many;
+    TRY(attempt(s, limit, accesses, frame, &many));
+    if (!many && !accesses) return STATUS_OK;
+    u32 low = many ? limit : limit > MOST_LESS ? limit - MOST_LESS : 0, high = many ? limit + MOST_MORE : limit;
     while (low + 1 < high) {
         u32 middle = (low + high) / 2;
-        TRY(choose(s, middle));
-        *(place_slots(s) > frame ? &low : &high) = middle;
+        TRY(attempt(s, middle, accesses, frame, &many));
+        *(many ? &low : &high) = middle;
     }
-    return choose(s, high);
+    return attempt(s, high, accesses, frame, &many);
 }
 
 static Status spiller_init(Spiller *s, TimeFunc *f, Cfg *cfg, Liveness *live, const u32 *alive_at) {
@@ -361,9 +389,9 @@ static Status spiller_init(Spiller *s, TimeFunc *f, Cfg *cfg, Liveness *live, co
 static Status spill_all(Spiller *s, u32 limit) {
     u32 known = time_spilled_bytes(s->f) / 4;
     limit = limit > RESERVED ? limit - RESERVED : 1;
-    TRY(known ? choose_known(s, limit, known) : choose(s, limit));
+    bool many;
+    TRY(known ? choose_known(s, limit, known) : attempt(s, limit, 0, 0, &many));
     u32 frame = place_slots(s);
-    for (u32 i = 0; i < s->chosen.len; i++) TRY(place_moves(s, s->chosen.data[i]));
     if (frame > s->f->lower->frame) s->f->lower->frame = frame;
     return insert_moves(s);
 }

@@ -54,7 +54,7 @@ typedef struct Spilled {
     u32 frame, stored, loaded;  // bytes
 } Spilled;
 
-static Spilled spilled(u32 sums, u32 registers, TimeKnown known) {
+static Spilled spilled(u32 sums, u32 registers, SimMachineCode known) {
     static char text[TEXT];
     TestDevice d;
     SimProgram *program;
@@ -82,15 +82,19 @@ static Spilled spilled(u32 sums, u32 registers, TimeKnown known) {
     return found;
 }
 
-TEST(values_are_spilled_where_ptxas_spills) {
+// With `counted` it is known how many accesses machine code has, too.
+static void compare(bool counted) {
     f64 stored = 0, loaded = 0, frame = 0, there = 0;
     for (u32 i = 0; i < WL_COUNT(rows); i++) {
         const Row *r = &rows[i];
-        Spilled ours = spilled(r->sums, r->registers, (TimeKnown){.registers = r->registers, .frame = r->frame});
+        SimMachineCode known = {.registers = r->registers, .frame = r->frame};
+        if (counted) known.local_accesses = (r->stored + r->loaded) / 4;
+        Spilled ours = spilled(r->sums, r->registers, known);
         print_message("%u sums, %u registers: frame %u, stored %u, loaded %u; ptxas %u, %u, %u\n", r->sums,
                       r->registers, ours.frame, ours.stored, ours.loaded, r->frame, r->stored, r->loaded);
         assert_int_equal(ours.frame > 0, r->frame > 0);
-        assert_true(ours.frame <= r->frame);
+        assert_true(ours.frame <= (counted ? 3 * r->frame : r->frame));
+        if (counted) assert_in_range(ours.stored + ours.loaded, (r->stored + r->loaded) * 0.9, r->stored + r->loaded);
         stored += ours.stored, loaded += ours.loaded, frame += ours.frame, there += r->frame;
         assert_true(ours.stored <= r->stored * 3 / 2 && ours.stored * 3 >= r->stored);
     }
@@ -98,18 +102,22 @@ TEST(values_are_spilled_where_ptxas_spills) {
     assert_true(frame >= there / 2);
 }
 
+TEST(values_are_spilled_where_ptxas_spills) { compare(false); }
+TEST(values_are_spilled_as_often_as_ptxas_spills_them) { compare(true); }
+
 // Without machine code the launch bounds say how many registers there are.
 TEST(values_are_spilled_within_launch_bounds) {
-    Spilled few = spilled(48, 32, (TimeKnown){0}), many = spilled(48, 96, (TimeKnown){0});
+    Spilled few = spilled(48, 32, (SimMachineCode){0}), many = spilled(48, 96, (SimMachineCode){0});
     assert_true(few.frame > 0 && few.stored > 0 && few.loaded > 0);
     assert_int_equal(many.frame + many.stored + many.loaded, 0);
-    Spilled none = spilled(48, 32, (TimeKnown){.registers = 32});  // ptxas found a way
+    Spilled none = spilled(48, 32, (SimMachineCode){.registers = 32});  // ptxas found a way
     assert_int_equal(none.frame + none.stored + none.loaded, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_spilled_where_ptxas_spills),
+        cmocka_unit_test(values_are_spilled_as_often_as_ptxas_spills_them),
         cmocka_unit_test(values_are_spilled_within_launch_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

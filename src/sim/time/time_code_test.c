@@ -20,7 +20,7 @@ static void build(Built *b, const char *text, const char *kernel) {
     FuncRef func = module_find_function(m, (Str){kernel, strlen(kernel)});
     assert_int_not_equal(func, WL_NONE);
     assert_int_equal(program_build(b->device.module, func, &b->program, &b->device.diag), STATUS_OK);
-    assert_int_equal(time_code_build(b->program, &b->device.gpu, (TimeKnown){0}, &b->code), STATUS_OK);
+    assert_int_equal(time_code_build(b->program, &b->device.gpu, (SimMachineCode){0}, &b->code), STATUS_OK);
 }
 
 static void drop(Built *b) {
@@ -113,7 +113,7 @@ static void check_file(const char *path) {
         TimeCode *code;
         if (!m->funcs[i].is_entry || !m->funcs[i].has_body) continue;
         if (program_build(d.module, i, &program, &d.diag) != STATUS_OK) continue;
-        assert_int_equal(time_code_build(program, &d.gpu, (TimeKnown){0}, &code), STATUS_OK);
+        assert_int_equal(time_code_build(program, &d.gpu, (SimMachineCode){0}, &code), STATUS_OK);
         check_shape(code);
         time_code_free(code);
         program_free(program);
@@ -185,7 +185,7 @@ static u32 count_loads(bool relocatable) {
     m = (Module *)sim_module_ptx(b.device.module);
     m->relocatable = relocatable;
     assert_int_equal(program_build(b.device.module, 0, &b.program, &b.device.diag), STATUS_OK);
-    assert_int_equal(time_code_build(b.program, &b.device.gpu, (TimeKnown){0}, &b.code), STATUS_OK);
+    assert_int_equal(time_code_build(b.program, &b.device.gpu, (SimMachineCode){0}, &b.code), STATUS_OK);
     for (u32 i = 0; i < b.code->op_count; i++) loads += b.code->ops[i].kind == TIME_LOAD;
     drop(&b);
     return loads;
@@ -562,7 +562,7 @@ TEST(running_out_of_memory_is_reported) {
         u64 left = n;
         TimeCode *code = NULL;
         testing_memory_out_after(&left);
-        status = time_code_build(b.program, &b.device.gpu, (TimeKnown){0}, &code);
+        status = time_code_build(b.program, &b.device.gpu, (SimMachineCode){0}, &code);
         testing_memory_back();
         assert_true(status == STATUS_OK || status == STATUS_NO_MEMORY);
         if (status == STATUS_OK) time_code_free(code);

@@ -143,7 +143,7 @@ typedef struct TimeLower {
     Vec(u8) words;  // for each of `regs`: registers of 32 bits that it is in the register file, 0 = elsewhere
     Vec(u64) constants;
     u32 slots, registers;
-    TimeKnown known;
+    SimMachineCode known;
     u32 frame;                    // words of local memory that are spilled to
     u32 resident;                 // TimeCode.resident
     u8 *edited[EDIT_KIND_COUNT];  // by pc of the program: per cent of the instruction that is edited; NULL: none

@@ -65,8 +65,7 @@ static u64 most_resident(const GpuModel *gpu, u32 threads) {
 static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     SimKernel *kernel = g->kernel;
     if (!kernel->time_code) {
-        TimeKnown known = {kernel->registers_known, kernel->frame_known};
-        TRY(time_code_build_edited(g->program, m->gpu, known, m->sim->config.edits, &kernel->time_code));
+        TRY(time_code_build_edited(g->program, m->gpu, kernel->known, m->sim->config.edits, &kernel->time_code));
         kernel->time_code_id = m->codes++;
     }
     run->code = kernel->time_code;

@@ -39,7 +39,7 @@ static inline void test_code_build(TestCode *c, const char *kernel) {
     snprintf(text, room, ".version 8.0\n.target sm_90\n.address_size 64\n%s", kernel);
     device_open(&c->device, text);
     assert_int_equal(program_build(c->device.module, 0, &c->program, &c->device.diag), STATUS_OK);
-    assert_int_equal(time_code_build(c->program, &c->device.gpu, (TimeKnown){0}, &c->code), STATUS_OK);
+    assert_int_equal(time_code_build(c->program, &c->device.gpu, (SimMachineCode){0}, &c->code), STATUS_OK);
     free(text);
 }
 
