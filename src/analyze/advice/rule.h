@@ -301,7 +301,7 @@ bool access_is_written(const CasePart *part, const CaseAccess *a);
 f64 block_runs(const CasePart *part, u32 block);
 // Whether a value (node of Chains) comes from global or shared memory, through at most so many instructions of
 // arithmetic; what was only spilled to local memory is not known.
-enum { LOADED_STEPS = 6 };
+enum { LOADED_STEPS = 10 };
 bool node_is_loaded(const CasePart *part, u32 node, u32 depth);
 // ... from that load. rules/both_loads.c
 bool node_is_made_of(const CasePart *part, u32 node, u32 load, u32 depth);
