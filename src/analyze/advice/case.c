@@ -382,7 +382,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
             u32 user = chains->users[i].insn;
             if (user == WL_NONE) continue;
             if (wanted(part, user, pc)) return true;
-            bool passes = part->insns[user].traits & TRAIT_ARITHMETIC;
+            bool guards = chains->users[i].operand == WL_NONE;  // says whether, not what
+            bool passes = !guards && part->insns[user].traits & TRAIT_ARITHMETIC;
             if (passes && depth > 1 && insn_feeds(part, user, depth - 1, wanted)) return true;
         }
     }

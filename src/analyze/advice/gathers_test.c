@@ -31,6 +31,48 @@ static void elements_of_one_number_come_together(void **state) {
                        -1, 1e-6);
 }
 
+// A byte of a pixel is a number, a place on an axis and the cell of a table, which has several words each.
+#define CELLS                                                                                                          \
+    BEGIN "ld.global.u32 %r6, [%rd3]; shr.u32 %r7, %r6, 8; and.b32 %r7, %r7, 255; cvt.rn.f32.u32 %f1, %r7;\n"          \
+          "mul.f32 %f1, %f1, 0f3E000000; cvt.rzi.s32.f32 %r8, %f1; min.s32 %r8, %r8, 31; mad.lo.s32 %r9, %r8, 33, "    \
+          "%r8;\n"                                                                                                     \
+          "mad.lo.s32 %r9, %r9, 33, %r8; shl.b32 %r9, %r9, 2; mul.wide.s32 %rd4, %r9, 4; add.s64 %rd5, %rd1, %rd4;\n"  \
+          "ld.global.f32 %f2, [%rd5]; ld.global.f32 %f3, [%rd5+4]; add.f32 %f4, %f2, %f3; st.global.f32 [%rd3], %f4; " \
+          "ret;"
+
+static void cells_of_a_table_are_where_the_data_says(void **state) {
+    (void)state;
+    Sampled s;
+    KernelView *view = sampled_begin(&s, CELLS);
+    sample_waits(&s, view, 400);
+    sampled_end(&s);
+    u32 gathered = 0;
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++) gathered += s.c.parts[0].accesses[i].gathered;
+    assert_int_equal(gathered, 2);
+    forget(&s);
+}
+
+static bool leads_somewhere(const char *body) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    sample_waits(&s, view, 400);
+    sampled_end(&s);
+    bool found = ask(&s, "indirect-addressing") != NULL;
+    forget(&s);
+    return found;
+}
+
+// A key that is there lets the next word be loaded, at an address that it has no part in; a pointer is that address.
+#define KEY(address)                                                                    \
+    BEGIN "ld.global.u64 %rd4, [%rd3]; setp.ne.s64 %p1, %rd4, 0; mov.u64 %rd5, %rd3;\n" \
+          "@%p1 add.s64 %rd5, " address ", 16; @%p1 ld.global.u32 %r6, [%rd5]; st.global.u32 [%rd3], %r6; ret;"
+
+static void a_guard_is_no_address(void **state) {
+    (void)state;
+    assert_true(leads_somewhere(KEY("%rd4")));
+    assert_false(leads_somewhere(KEY("%rd3")));
+}
+
 // Each turn asks one array for the element that the one before went on to, `place` of which it has asked another for.
 #define LINKS(place)                                                                                               \
     ".global .align 4 .b8 other[4096];\n" BEGIN "ld.global.u32 %r6, [%rd3]; mov.u64 %rd6, other;\n"                \
@@ -178,6 +220,8 @@ static void tables_behind_tables_become_one_for_each_last(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_one_number_come_together),
+                                       cmocka_unit_test(cells_of_a_table_are_where_the_data_says),
+                                       cmocka_unit_test(a_guard_is_no_address),
                                        cmocka_unit_test(parts_that_the_next_turn_takes_come_before),
                                        cmocka_unit_test(parts_of_a_structure_come_together),
                                        cmocka_unit_test(structures_lie_across_no_sectors),
