@@ -3,18 +3,10 @@
 // walked over before. Only one thread of the grid walks, all others end at once.
 // `l1_carved/THREADS/BYTES/behind_BEFORE`: KiB of L1 beside CTAs of so much dynamic shared memory, one a SM, behind a
 // launch with BEFORE bytes (same: one of the same kernel); `.../ctas_N`: with N CTAs, behind a launch of the same.
-#include "micro.h"
+#include "l1_lines.h"
 
-enum { HIT = 150, STEPS = 11, SMS = 132 };  // cycles: a load that takes fewer hits the L1
+enum { STEPS = 11, SMS = 132 };
 __constant__ int kib[STEPS] = {20, 28, 52, 60, 84, 116, 148, 184, 216, 232, 240};
-
-__device__ static inline bool is_there(const unsigned *lines, int line, volatile unsigned *there) {
-    unsigned v;
-    i64 begin = now();
-    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(lines + (size_t)line * 32) : "memory");
-    *there = v;
-    return now() - begin < HIT;
-}
 
 // The largest size of which all but 16 lines are found. What is waited for goes to shared memory, if there is any.
 template <bool shared> __global__ void walk(const unsigned *lines, unsigned *sink, int *most) {

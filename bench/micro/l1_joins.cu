@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stores leave the L1 together: groups of stores to the same sectors, one right after the other, by the lines that an
-// instruction touches, the time between them, and the number of warps. counters.sh measures from outside what the L2 is
-// asked for (ncu); the program prints a line for each launch.
+// Which stores leave the L1 together: groups of stores to the same sectors, one right after the other, by the lines
+// that an instruction touches, the time between them, and the number of warps. counters.sh measures from outside what
+// the L2 is asked for (ncu); the program prints a line for each launch.
 #include "micro.h"
 
 typedef struct Form {
@@ -20,7 +20,8 @@ static __device__ void wait(int cycles) {
 
 // `count` stores a group with `gap` dependent instructions (of 4 cycles) between them; groups lie 4 KiB apart.
 template <int count, int gap> __global__ void join(char *data, Form f) {
-    int lane = threadIdx.x % 32, warps = blockDim.x / 32, warp = f.together ? blockIdx.x : threadIdx.x / 32 + blockIdx.x * warps;
+    int lane = threadIdx.x % 32, warps = blockDim.x / 32,
+        warp = f.together ? blockIdx.x : threadIdx.x / 32 + blockIdx.x * warps;
     size_t apart = (size_t)(f.together ? gridDim.x : gridDim.x * warps) << 12;
     char *at[count];
     unsigned v = lane;
@@ -58,8 +59,10 @@ template <int count, int gap> static void launch(int blocks, int warps, Form f) 
 int main() {
     enum { REST = 2000, GROUPS = 64 };
     CHECK(cudaMalloc(&data, 1ull << 30));
-    static const Form forms[] = {{"byte_of_word", 4, 1, true}, {"words_by_8", 8, 4}, {"words_by_12", 12, 4}, {"words_by_16", 16, 4}, {"words_by_32", 32, 4},
-        {"words_by_64", 64, 4}, {"words_by_128", 128, 4}, {"words_by_40", 40, 4}, {"sector_of_line", 1, 32, true}, {"same_words", 4, 0}};
+    static const Form forms[] = {{"byte_of_word", 4, 1, true}, {"words_by_8", 8, 4},   {"words_by_12", 12, 4},
+                                 {"words_by_16", 16, 4},       {"words_by_32", 32, 4}, {"words_by_64", 64, 4},
+                                 {"words_by_128", 128, 4},     {"words_by_40", 40, 4}, {"sector_of_line", 1, 32, true},
+                                 {"same_words", 4, 0}};
     for (Form f : forms) {
         f.rest = REST, f.groups = GROUPS;
         launch<2, 0>(1, 1, f), launch<4, 0>(1, 1, f);
@@ -71,12 +74,16 @@ int main() {
         launch<4, 0>(1056, 8, f);
     }
     Form f = {"byte_of_word", 4, 1, true, false, REST, GROUPS};
-    launch<2, 1>(1, 1, f), launch<2, 2>(1, 1, f), launch<2, 3>(1, 1, f), launch<2, 4>(1, 1, f), launch<2, 5>(1, 1, f), launch<2, 6>(1, 1, f), launch<2, 8>(1, 1, f);
-    launch<2, 10>(1, 1, f), launch<2, 14>(1, 1, f), launch<4, 2>(1, 1, f), launch<4, 4>(1, 1, f), launch<4, 8>(1, 1, f), launch<8, 0>(1, 1, f), launch<8, 4>(1, 1, f);
+    launch<2, 1>(1, 1, f), launch<2, 2>(1, 1, f), launch<2, 3>(1, 1, f), launch<2, 4>(1, 1, f), launch<2, 5>(1, 1, f),
+        launch<2, 6>(1, 1, f), launch<2, 8>(1, 1, f);
+    launch<2, 10>(1, 1, f), launch<2, 14>(1, 1, f), launch<4, 2>(1, 1, f), launch<4, 4>(1, 1, f), launch<4, 8>(1, 1, f),
+        launch<8, 0>(1, 1, f), launch<8, 4>(1, 1, f);
     f = {"words_by_12", 12, 4, false, false, REST, GROUPS};
-    launch<3, 0>(1, 1, f), launch<3, 1>(1, 1, f), launch<3, 2>(1, 1, f), launch<3, 4>(1, 1, f), launch<3, 6>(1, 1, f), launch<3, 8>(1, 1, f);
+    launch<3, 0>(1, 1, f), launch<3, 1>(1, 1, f), launch<3, 2>(1, 1, f), launch<3, 4>(1, 1, f), launch<3, 6>(1, 1, f),
+        launch<3, 8>(1, 1, f);
     f = {"words_by_64", 64, 4, false, false, REST, GROUPS};
-    launch<2, 2>(1, 1, f), launch<2, 4>(1, 1, f), launch<2, 6>(1, 1, f), launch<4, 4>(1, 1, f), launch<8, 0>(1, 1, f), launch<8, 4>(1, 1, f);
+    launch<2, 2>(1, 1, f), launch<2, 4>(1, 1, f), launch<2, 6>(1, 1, f), launch<4, 4>(1, 1, f), launch<8, 0>(1, 1, f),
+        launch<8, 4>(1, 1, f);
     for (int rest : {0, (int)REST}) {
         f = {"one_line_of_all", 4, 0, false, true, rest, GROUPS};
         for (int warps : {2, 4, 8, 16, 32}) launch<1, 0>(1, warps, f);

@@ -14,7 +14,8 @@ __device__ static inline unsigned load_keep(const char *at) {
     return v;
 }
 
-// Each of `count` lanes loads a line of the list; cycles until all are there. Then lane 0 looks whether line `probe` is.
+// Each of `count` lanes loads a line of the list; cycles until all are there. Then lane 0 looks whether line `probe`
+// is.
 __global__ void together(const char *data, const unsigned *list, int count, int probe, i64 *out) {
     extern __shared__ volatile unsigned there[];
     const char *at = data + (size_t)list[threadIdx.x] * 128;
@@ -124,7 +125,8 @@ int main() {
                 beside<<<1, 2 * LANES, 1024>>>(data, list, count, data + (48 << 20), out);
                 took = least(out, 0), other = least(out, 1);
             }
-            printf("pending/%d_sets/%d_lines\t%lld\tcycles\tkept %s; beside a warp that hits %lld, its longest %lld\n", sets, count, best, kept, took, other);
+            printf("pending/%d_sets/%d_lines\t%lld\tcycles\tkept %s; beside a warp that hits %lld, its longest %lld\n",
+                   sets, count, best, kept, took, other);
         }
         i64 t4, t8, t16, t32;
         for (int round = 0; round < 2; round++) {
@@ -133,7 +135,9 @@ int main() {
             in_turn<16><<<1, 1, 1024>>>(data, list, out), t16 = least(out, 0);
             in_turn<32><<<1, 1, 1024>>>(data, list, out), t32 = least(out, 0);
         }
-        printf("pending/%d_sets/in_turn\t-\tcycles\tloads of a line each by one lane: 4: %lld 8: %lld 16: %lld 32: %lld\n", sets, t4, t8, t16, t32);
+        printf(
+            "pending/%d_sets/in_turn\t-\tcycles\tloads of a line each by one lane: 4: %lld 8: %lld 16: %lld 32: %lld\n",
+            sets, t4, t8, t16, t32);
         fflush(stdout);
     }
     return 0;

@@ -7,26 +7,13 @@
 // thread the L1 has 1,472 lines, of 1,024 threads 1,920 or more (l1_carved.cu).
 #include <vector>
 
-#include "micro.h"
+#include "l1_lines.h"
 
-enum { HIT = 150, PASSES = 16, SMS = 132, TOLD = 600 };  // cycles: a load that takes fewer hits the L1
+enum { PASSES = 16, SMS = 132, TOLD = 600 };
 
 struct Plan {
     int fill, again, extra, count;
 };
-
-// Waits for the line.
-__device__ static inline void visit(const unsigned *lines, int line, volatile unsigned *there) {
-    unsigned v;
-    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(lines + (size_t)line * 32) : "memory");
-    *there = v;
-}
-
-__device__ static inline bool is_there(const unsigned *lines, int line, volatile unsigned *there) {
-    i64 begin = now();
-    visit(lines, line, there);
-    return now() - begin < HIT;
-}
 
 __global__ void look(const unsigned *lines, Plan p, int first, bool *gone) {
     __shared__ unsigned there;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads of what the same thread has just stored: which hit the L1, by the time between, the width, and whether the line was
-// there. counters.sh measures from outside; a line for each launch.
+// Loads of what the same thread has just stored: which hit the L1, by the time between, the width, and whether the line
+// was there. counters.sh measures from outside; a line for each launch.
 #include "micro.h"
 
 enum { TURNS = 1024 };
@@ -50,10 +50,14 @@ int main() {
     CHECK(cudaMalloc(&data, 1 << 20));
     CHECK(cudaMalloc(&out, 4));
     CHECK(cudaMemset(data, 0, 1 << 20));
-    static const Form forms[] = {{0, 0, 0, 4, 1},  {4, 0, 0, 4, 1},  {32, 0, 0, 4, 1},  {128, 0, 0, 4, 1},   {0, 4, 0, 4, 1},    {4, 4, 0, 4, 1},    {4, -4, 0, 4, 1}, {4, 32, 0, 4, 1},
-                                 {0, 0, 1, 4, 1},  {4, 0, 1, 4, 1},  {32, 0, 1, 4, 1},  {128, 0, 1, 4, 1},   {0, 4, 1, 4, 1},    {4, 4, 1, 4, 1},    {4, -4, 1, 4, 1}, {4, 32, 1, 4, 1},
-                                 {1, 0, 0, 1, 1},  {1, 0, 1, 1, 1},  {1, -1, 1, 1, 1},  {4, 128, 1, 4, 1},   {8, 0, 1, 4, 1},    {16, 0, 1, 4, 1},   {64, 0, 1, 4, 1}, {128, 0, 1, 4, 32},
+    static const Form forms[] = {{0, 0, 0, 4, 1},    {4, 0, 0, 4, 1},  {32, 0, 0, 4, 1}, {128, 0, 0, 4, 1},
+                                 {0, 4, 0, 4, 1},    {4, 4, 0, 4, 1},  {4, -4, 0, 4, 1}, {4, 32, 0, 4, 1},
+                                 {0, 0, 1, 4, 1},    {4, 0, 1, 4, 1},  {32, 0, 1, 4, 1}, {128, 0, 1, 4, 1},
+                                 {0, 4, 1, 4, 1},    {4, 4, 1, 4, 1},  {4, -4, 1, 4, 1}, {4, 32, 1, 4, 1},
+                                 {1, 0, 0, 1, 1},    {1, 0, 1, 1, 1},  {1, -1, 1, 1, 1}, {4, 128, 1, 4, 1},
+                                 {8, 0, 1, 4, 1},    {16, 0, 1, 4, 1}, {64, 0, 1, 4, 1}, {128, 0, 1, 4, 32},
                                  {128, 0, 0, 4, 32}, {0, 0, 1, 4, 32}};
-    for (const Form &f : forms) launch<0>(f), launch<1>(f), launch<2>(f), launch<4>(f), launch<8>(f), launch<16>(f), launch<32>(f);
+    for (const Form &f : forms)
+        launch<0>(f), launch<1>(f), launch<2>(f), launch<4>(f), launch<8>(f), launch<16>(f), launch<32>(f);
     return 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of dependent loads through memory that the SM has stored, loaded, or never seen: cycles of a load, pass by pass.
-// `l1_stored/BEFORE/WIDTH/STEP/KIB`: BEFORE: loaded - each place by the same lane; stored - by the lane that loads, a place
-// after the other; stored_later - the same and 20,000 cycles; by_warp - by 32 lanes at once; by_warp_16 - 16 bytes a lane;
-// both - loaded, then stored; by_other - by another SM's kernel. WIDTH: 8 - pointers; 4 - offsets. STEP: bytes between
-// places of the chain. The note has the mean of the first pass, how many of its loads took more than 100 cycles, the
-// second and the fourth pass.
+// Chains of dependent loads through memory that the SM has stored, loaded, or never seen: cycles of a load, pass by
+// pass. `l1_stored/BEFORE/WIDTH/STEP/KIB`: BEFORE: loaded - each place by the same lane; stored - by the lane that
+// loads, a place after the other; stored_later - the same and 20,000 cycles; by_warp - by 32 lanes at once; by_warp_16
+// - 16 bytes a lane; both - loaded, then stored; by_other - by another SM's kernel. WIDTH: 8 - pointers; 4 - offsets.
+// STEP: bytes between places of the chain. The note has the mean of the first pass, how many of its loads took more
+// than 100 cycles, the second and the fourth pass.
 #include "micro.h"
 
 enum Before { LOADED, STORED, STORED_LATER, BY_WARP, BY_WARP_16, BOTH, BY_OTHER };
@@ -20,11 +20,16 @@ template <typename T> __device__ static inline T load(const char *p) {
 }
 __device__ static inline char *follow(char *, u64 v) { return (char *)v; }
 __device__ static inline char *follow(char *data, unsigned v) { return data + v; }
-__device__ static inline void keep(char *at, char *data, u64 next) { asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"((u64)data + next) : "memory"); }
-__device__ static inline void keep(char *at, char *, unsigned next) { asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(next) : "memory"); }
+__device__ static inline void keep(char *at, char *data, u64 next) {
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"((u64)data + next) : "memory");
+}
+__device__ static inline void keep(char *at, char *, unsigned next) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(next) : "memory");
+}
 
 // Each place holds where the next is: the first `bytes`, `step` apart, in a ring.
-template <typename T> __device__ static void store_ring(char *data, unsigned bytes, unsigned step, unsigned first, unsigned lanes) {
+template <typename T>
+__device__ static void store_ring(char *data, unsigned bytes, unsigned step, unsigned first, unsigned lanes) {
     for (unsigned i = first * step; i < bytes; i += lanes * step) keep(data + i, data, (T)((i + step) % bytes));
 }
 template <typename T> __device__ static void store_wide(char *data, unsigned bytes, unsigned step) {
@@ -38,7 +43,9 @@ template <typename T> __device__ static void store_wide(char *data, unsigned byt
     }
 }
 
-template <typename T> __global__ void ring(char *data, unsigned bytes, unsigned step) { store_ring<T>(data, bytes, step, threadIdx.x, 32); }
+template <typename T> __global__ void ring(char *data, unsigned bytes, unsigned step) {
+    store_ring<T>(data, bytes, step, threadIdx.x, 32);
+}
 
 // What comes before the chain. True: for the one lane that goes on.
 template <typename T> __device__ static inline bool prepare(char *data, unsigned bytes, unsigned step, int before) {
@@ -56,7 +63,8 @@ template <typename T> __device__ static inline bool prepare(char *data, unsigned
     return true;
 }
 
-template <typename T> __global__ void chain(char *data, unsigned bytes, unsigned step, int before, i64 *cycles, unsigned *slow) {
+template <typename T>
+__global__ void chain(char *data, unsigned bytes, unsigned step, int before, i64 *cycles, unsigned *slow) {
     if (!prepare<T>(data, bytes, step, before)) return;
     unsigned places = bytes / step;
     char *at = data;
@@ -97,7 +105,8 @@ template <typename T> static void measure(int before, unsigned kib, unsigned ste
     each<T><<<1, 32>>>(data, bytes, step, before, slow);
     CHECK(cudaMemcpy(&many, slow, 4, cudaMemcpyDeviceToHost));
     snprintf(text, sizeof text, "l1_stored/%s/%d/%u/%u", names[before], (int)sizeof(T), step, kib);
-    snprintf(note, sizeof note, "first %.1f, %u of %u slow; second %.1f, fourth %.1f", (double)pass[0] / places, many, places, (double)pass[1] / places, (double)pass[3] / places);
+    snprintf(note, sizeof note, "first %.1f, %u of %u slow; second %.1f, fourth %.1f", (double)pass[0] / places, many,
+             places, (double)pass[1] / places, (double)pass[3] / places);
     report(text, (double)(pass[0] + pass[1] + pass[2] + pass[3]) / places / 4, "cycles/load", note);
 }
 

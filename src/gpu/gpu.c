@@ -260,6 +260,8 @@ static Status check_complete(const Loader *loader, const char *id) {
 // Of two; also 0.
 static bool is_power(u64 value) { return !(value & (value - 1)); }
 
+enum { REPLACES_RRIP = 2 };  // the third word of l1_replacement
+
 static Status check_relations(const GpuModel *m, const char *id, Diag *diag) {
     Status result = STATUS_OK;
 #define GPU_RELATION(holds, text)                          \

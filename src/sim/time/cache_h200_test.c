@@ -3,21 +3,13 @@
 // h200-l1-replacement.tsv (bench/micro/l1_sets.cu, l1_pool.cu, l1_replacement.cu).
 #include <stdlib.h>
 
-#include "sim/time/cache.h"
+#include "sim/time/cache_testing.h"
 #include "sim/time/loop_testing.h"
-
-static u32 hits(Cache *cache, u64 number) { return cache_look(cache, number * 128, 0xF).hit; }
-
-static void bring(Cache *cache, u64 number) {
-    CacheVictim victim;
-    assert_true(cache_reserve(cache, number * 128, 15, 0, &victim));
-    cache_fill(cache, number * 128, 15);
-}
 
 // Whether the line was there; it is afterwards.
 static bool visit(Cache *cache, u64 number) {
     bool there = hits(cache, number) != 0;
-    if (!there) bring(cache, number);
+    if (!there) bring(cache, number, 15, 0);
     return there;
 }
 
@@ -140,8 +132,8 @@ TEST(lines_share_the_set_that_they_share_in_an_h200) {
     for (u32 first = 0; first + 4 < sizeof same / sizeof *same; first++)
         for (u32 count = 3; count < 5; count++) {
             Cache *cache = make_h200(256 * 1024);
-            bring(cache, 5);
-            for (u32 i = 0; i < count; i++) bring(cache, same[first + i]);
+            bring(cache, 5, 15, 0);
+            for (u32 i = 0; i < count; i++) bring(cache, same[first + i], 15, 0);
             assert_int_equal(hits(cache, 5) != 0, count == 3);
             cache_destroy(cache);
         }

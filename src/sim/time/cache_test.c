@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/testing.h"
+#include "sim/time/cache_testing.h"
 
 static Cache *make(u64 size, u32 ways, u8 replacement, bool hashed) {
     CacheConfig config = {.size = size,
@@ -17,15 +17,6 @@ static Cache *make(u64 size, u32 ways, u8 replacement, bool hashed) {
     Cache *cache;
     assert_int_equal(cache_create(&config, &cache), STATUS_OK);
     return cache;
-}
-
-static u32 hits(Cache *cache, u64 number) { return cache_look(cache, number * 128, 0xF).hit; }
-
-static CacheVictim bring(Cache *cache, u64 number, u32 sectors, u64 owner) {
-    CacheVictim victim;
-    assert_true(cache_reserve(cache, number * 128, sectors, owner, &victim));
-    cache_fill(cache, number * 128, sectors);
-    return victim;
 }
 
 TEST(sectors_are_missing_then_pending_then_there) {

@@ -332,12 +332,17 @@ static Status place_all(Spiller *s) {
     return STATUS_OK;
 }
 
-// The values that are spilled with so many registers. By what is known of machine code, whether they are too many.
-static Status attempt(Spiller *s, u32 limit, u32 accesses, u32 frame, bool *many) {
+// What the machine code has of them.
+typedef struct Wanted {
+    u32 accesses;  // WL_NONE: not known
+    u32 frame;     // words, where they are not
+} Wanted;
+
+// The values that are spilled with so many registers, and whether they are too many.
+static Status attempt(Spiller *s, u32 limit, const Wanted *wanted, bool *many) {
     TRY(choose(s, limit));
-    u32 words = place_slots(s);
     TRY(place_all(s));
-    *many = accesses ? s->moves.len > accesses : frame && words > frame;
+    *many = wanted->accesses == WL_NONE ? place_slots(s) > wanted->frame : s->moves.len > wanted->accesses;
     return STATUS_OK;
 }
 
@@ -350,18 +355,18 @@ static u32 own_accesses(const Spiller *s) {
 // ptxas spills values in parts and keeps others in fewer registers than there are: the number of registers is what
 // makes as many accesses of it as the machine code has, or, if they are not known, the least that keeps to its frame.
 static Status choose_known(Spiller *s, u32 limit, u32 frame) {
-    u32 accesses = s->f->lower->known.local_accesses, own = own_accesses(s);
-    accesses = accesses > own ? accesses - own : 0;
+    u32 all = s->f->lower->known.local_accesses, own = own_accesses(s);
+    Wanted wanted = {.accesses = !all ? WL_NONE : all > own ? all - own : 0, .frame = frame};
     bool many;
-    TRY(attempt(s, limit, accesses, frame, &many));
-    if (!many && !accesses) return STATUS_OK;
+    TRY(attempt(s, limit, &wanted, &many));
+    if (!many && wanted.accesses == WL_NONE) return STATUS_OK;
     u32 low = many ? limit : limit > MOST_LESS ? limit - MOST_LESS : 0, high = many ? limit + MOST_MORE : limit;
     while (low + 1 < high) {
         u32 middle = (low + high) / 2;
-        TRY(attempt(s, middle, accesses, frame, &many));
+        TRY(attempt(s, middle, &wanted, &many));
         *(many ? &low : &high) = middle;
     }
-    return attempt(s, high, accesses, frame, &many);
+    return attempt(s, high, &wanted, &many);
 }
 
 static Status spiller_init(Spiller *s, TimeFunc *f, Cfg *cfg, Liveness *live, const u32 *alive_at) {
@@ -389,8 +394,12 @@ static Status spiller_init(Spiller *s, TimeFunc *f, Cfg *cfg, Liveness *live, co
 static Status spill_all(Spiller *s, u32 limit) {
     u32 known = time_spilled_bytes(s->f) / 4;
     limit = limit > RESERVED ? limit - RESERVED : 1;
-    bool many;
-    TRY(known ? choose_known(s, limit, known) : attempt(s, limit, 0, 0, &many));
+    if (known) {
+        TRY(choose_known(s, limit, known));
+    } else {
+        TRY(choose(s, limit));
+        TRY(place_all(s));
+    }
     u32 frame = place_slots(s);
     if (frame > s->f->lower->frame) s->f->lower->frame = frame;
     return insert_moves(s);
